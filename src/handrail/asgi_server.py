@@ -35,7 +35,7 @@ class DoorServer(uvicorn.Server):
 
 
 def door_server(app: ASGIApp, **options: Any) -> DoorServer:
-    """`options` are uvicorn's."""
+    """Passes `options` on to uvicorn."""
     shared = {
         "log_level": "warning",
         "access_log": False,

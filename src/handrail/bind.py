@@ -103,7 +103,7 @@ def read_certificate(cert: Path | None, key: Path | None) -> Certificate | None:
 
 
 def tls_context_trusting(certificate: Path) -> ssl.SSLContext:
-    """For the owner's own programs: trusts exactly this certificate, under any name."""
+    """The owner's own programs use it: it trusts exactly this certificate, under any name."""
     import ssl  # noqa: PLC0415
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

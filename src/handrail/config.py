@@ -212,7 +212,7 @@ def metro(env: Mapping[str, str]) -> tuple[str, int]:
 
 
 def wda_port(env: Mapping[str, str]) -> int:
-    """Where WebDriverAgent listens."""
+    """WebDriverAgent listens on this port."""
     return _Reader(env).number("HANDRAIL_WDA_PORT", WDA_PORT, PORTS)
 
 

@@ -35,7 +35,7 @@ class DeviceNames:
         return f"{name} ({serial})" if name else serial
 
     def all(self) -> dict[str, str]:
-        """By serial. A file that is not valid names nothing."""
+        """Returns the names by serial. A file that is not valid names nothing."""
         try:
             facts = self._path.stat()
         except OSError:

@@ -99,7 +99,7 @@ class Invocation:
         raise NotImplementedError
 
     async def ask_person(self, approval_id: str) -> None:
-        """At the caller's terminal, until it is cancelled. Only in the daemon."""
+        """Asks at the caller's terminal until it is cancelled. Only the daemon can."""
         raise NotImplementedError
 
     async def show_url(self, url: str) -> None:

@@ -209,6 +209,6 @@ def socket_file(home: str, name: str) -> str:
 
 
 def _plain_path(path: str) -> str:
-    """As `pathlib` writes it."""
+    """Writes it as `pathlib` does, without importing it."""
     lead = "/" if path.startswith("/") else ""
     return lead + "/".join(part for part in path.split("/") if part not in ("", "."))

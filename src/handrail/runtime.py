@@ -384,7 +384,7 @@ class Runtime:
 
 
 def _new_picture_reader() -> PictureReader | None:
-    """None where handrail-vision or what it reads with is not installed. Nothing is loaded before a look."""
+    """Returns None where handrail-vision or its reader is not installed. Nothing is loaded before a look."""
     point = plugins("handrail.runners").get("vision")
     reader: PictureReader | None = point.load().new_reader() if point is not None else None
     return reader

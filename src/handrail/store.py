@@ -73,7 +73,7 @@ def store_error(error: Exception, what: str, path: Path | None = None) -> StoreU
 
 
 def disk_failure(error: Exception) -> StoreUnusable | None:
-    """None where something else than a disk or the database failed."""
+    """Returns None where something else than a disk or the database failed."""
     if isinstance(error, OSError) and error.errno in (*_NO_ROOM, errno.EROFS, errno.EIO):
         return store_error(error, "it can't be written down")
     if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):

@@ -34,7 +34,7 @@ class TrustedFile:
         self._inside = inside
 
     def read(self) -> bytes | None:
-        """Its bytes; None only where the file does not exist. Raises `PolicyUnusable`."""
+        """Returns its bytes; None only where the file does not exist. Raises `PolicyUnusable`."""
         try:
             if self._inside is not None:
                 check_folder(self._inside)

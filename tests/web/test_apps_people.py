@@ -305,9 +305,9 @@ def test_a_browser_that_is_gone_watches_no_more(desk: Stage, phone: Locator, bro
     other = desk.log_in(browser)
     other.locator(".phone-canvas[data-frames]").wait_for()  # the same window, on another screen
     phones = desk.door.context.phones
-    assert phones.watchers(desk.world.serial) == 2
+    assert phones.watcher_count(desk.world.serial) == 2
     other.context.close()
-    desk.until(lambda: phones.watchers(desk.world.serial) == 1)
+    desk.until(lambda: phones.watcher_count(desk.world.serial) == 1)
     before = frames(phone)
     desk.do(desk.world.session.tap("Display"))
     phone.page.wait_for_function(f"() => document.querySelector('.phone-canvas').dataset.frames > {before}")
@@ -317,11 +317,11 @@ def test_a_browser_that_is_gone_watches_no_more(desk: Stage, phone: Locator, bro
 def test_a_page_that_lost_its_line_watches_again_when_it_is_back(desk: Stage, phone: Locator) -> None:
     phones, serial = desk.door.context.phones, desk.world.serial
     phone.page.context.set_offline(True)
-    desk.until(lambda: phones.watchers(serial) == 0)
+    desk.until(lambda: phones.watcher_count(serial) == 0)
     desk.do(desk.world.session.tap("Display"))
     before = frames(phone)
     phone.page.context.set_offline(False)
-    desk.until(lambda: phones.watchers(serial) == 1)
+    desk.until(lambda: phones.watcher_count(serial) == 1)
     phone.page.wait_for_function(f"() => document.querySelector('.phone-canvas').dataset.frames > {before}")
     expect(phone.locator(".phone-app")).to_contain_text("DisplaySettings")
 
@@ -331,7 +331,7 @@ def test_two_windows_of_one_page_share_the_pictures(desk: Stage, phone: Locator)
     phones, serial = desk.door.context.phones, desk.world.serial
     desk.open(phone.page, "phone", window="phone-2", x=300).nth(1).wait_for()
     phone.page.wait_for_function("() => document.querySelectorAll('.phone-canvas[data-frames]').length === 2")
-    assert phones.watchers(serial) == 1
+    assert phones.watcher_count(serial) == 1
     desk.close("phone-2")
     phone.page.wait_for_function("() => document.querySelectorAll('.phone-canvas').length === 1")
     before = frames(phone)

@@ -49,11 +49,11 @@ class DirectStream:
     async def read(self) -> bytes:
         data = await self._inbox.get()
         if self._owed:
-            self.answer()
+            self.send_okay()
         return data
 
     async def write(self, data: bytes) -> None:
-        """All of it, or an error. Concurrent writers are served in order."""
+        """Writes all of it or raises. Concurrent writers are served in order."""
         view = memoryview(data)
         step = min(self._connection.max_payload, WRITE_SIZE)
         async with self._writing:
@@ -101,9 +101,9 @@ class DirectStream:
             return
         self._inbox.put(data)
         self._owed = True
-        self._connection.answer_soon(self)
+        self._connection.send_okay_soon(self)
 
-    def answer(self) -> None:
+    def send_okay(self) -> None:
         """Sends the OKAY for a WRTE, unless too much is unread."""
         if self._owed and not self._closed and self._inbox.size <= UNREAD_MAX:
             self._owed = False
@@ -221,7 +221,7 @@ class AdbdConnection(asyncio.Protocol):
         except wire.BadPacket as error:
             self._lose(f"{self.name} does not speak ADB: {error}")
         for stream in self._unanswered:
-            stream.answer()
+            stream.send_okay()
         self._unanswered.clear()
         outbox, self._outbox = self._outbox, None
         if outbox and self._transport is not None:
@@ -267,8 +267,8 @@ class AdbdConnection(asyncio.Protocol):
         elif self._transport is not None:
             self._transport.write(packet)
 
-    def answer_soon(self, stream: DirectStream) -> None:
-        """Its `answer` is called after all data of the current packets was handled."""
+    def send_okay_soon(self, stream: DirectStream) -> None:
+        """The stream sends its OKAY after all data of the current packets was handled."""
         self._unanswered.append(stream)
 
     def forget(self, stream: DirectStream) -> None:

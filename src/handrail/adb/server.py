@@ -60,7 +60,7 @@ class Server:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] = os.environ, clock: Clock | None = None) -> Server:
-        """As adb: ADB_SERVER_SOCKET, else ANDROID_ADB_SERVER_ADDRESS and _PORT."""
+        """Reads what adb reads: ADB_SERVER_SOCKET, else ANDROID_ADB_SERVER_ADDRESS and _PORT."""
         host = env.get("ANDROID_ADB_SERVER_ADDRESS") or "127.0.0.1"
         port = env.get("ANDROID_ADB_SERVER_PORT") or str(PORT)
         if address := env.get("ADB_SERVER_SOCKET"):
@@ -264,7 +264,7 @@ class ServerLink:
         return await ask(self._now)
 
     async def close(self) -> None:
-        """Nothing is kept open."""
+        """Does nothing: every request has a connection of its own."""
 
 
 _PROPS = frozenset({"usb", "product", "model", "device", "features", "transport_id"})
@@ -413,7 +413,7 @@ class SmartSocket(asyncio.Protocol):
         return b""
 
     def _over(self, error: DeviceError | None) -> None:
-        """Before the last request was sent, nothing can have reached a device."""
+        """Fails what is pending. Before the last request was sent, nothing can have reached a device."""
         early = error or lost_connection("the adb server closed the connection in the middle of its answer")
         if self.sent_count < len(self._requests):
             early.details["delivery"] = "not_delivered"

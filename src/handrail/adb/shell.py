@@ -289,7 +289,7 @@ class Process:
         await self._stream.write(wire.encode_shell(wire.ShellKind.CLOSE_STDIN, b""))
 
     async def wait(self) -> Output:
-        """Without the stdout that was iterated over."""
+        """Leaves out the stdout that was iterated over."""
         while piece := await self._next():
             self._out.add(piece)
         return Output(self._out.value(), self._err.value(), self._code, self._out.dropped + self._err.dropped)

@@ -41,7 +41,7 @@ TOKEN_SIZE = 20
 
 
 class Auth(IntEnum):
-    """arg0 of AUTH."""
+    """The first argument of AUTH is one of these."""
 
     TOKEN = 1
     SIGNATURE = 2

@@ -69,7 +69,7 @@ class AdbChannel(Channel):
         )
 
     async def perform(self, gesture: Gesture) -> None:
-        await touch.send_input(self.shell, touch.command_of(gesture), touch.lasts_ms(gesture))
+        await touch.send_input(self.shell, touch.command_of(gesture), touch.input_duration_ms(gesture))
 
     async def key(self, code: int) -> None:
         await touch.send_input(self.shell, touch.key_command(code))

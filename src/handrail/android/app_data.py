@@ -77,7 +77,7 @@ class Rows:
         return len(self.rows) < self.count
 
     def to_dict(self) -> dict[str, Any]:
-        """Bytes become base64."""
+        """Writes bytes as base64."""
 
         def plain(cell: Cell) -> Any:
             return {"base64": base64.b64encode(cell).decode()} if isinstance(cell, bytes) else cell
@@ -268,7 +268,7 @@ async def list_files(shell: DeviceShell, package: str, folder: Folder) -> list[s
 
 
 async def read_file(shell: DeviceShell, package: str, folder: Folder, name: str) -> bytes | None:
-    """None if the file does not exist."""
+    """Returns None if the file does not exist."""
     answer = await run_as(shell, package, ["cat", f"{folder}/{check_name(name, 'file')}"])
     if _is_missing(answer, f"{folder}/{name} of {package}"):
         return None

@@ -162,7 +162,7 @@ async def _labels(shell: DeviceShell, app: Launchable) -> Labels:
 
 
 class _UnreadableZip(Exception):
-    """Not a zip, or a zip of a kind that no APK uses."""
+    """The bytes are not a zip, or a zip of a kind that no APK uses."""
 
 
 class _Zip:

@@ -139,7 +139,7 @@ class Driver:
         return await self._route("screenshot", shot, repeatable=True)
 
     async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
-        """None if no channel receives events."""
+        """Returns None if no channel receives events."""
         try:
             return await self._route(
                 "wait_idle", lambda channel: channel.wait_idle(timeout_ms), repeatable=True
@@ -150,14 +150,16 @@ class Driver:
     def is_rested(self) -> bool:
         return any(channel.is_rested() for channel in self.in_use())
 
-    async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
+    async def activated_by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
         """`Activation`: only web pages tell what they would do."""
-        return await self._webs.by_keys(keys, field) if self._webs is not None and self._shows_web else None
+        webs = self._webs if self._shows_web else None
+        return await webs.activated_by_keys(keys, field) if webs is not None else None
 
-    async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
-        return await self._webs.by_points(points) if self._webs is not None and self._shows_web else None
+    async def activated_by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
+        webs = self._webs if self._shows_web else None
+        return await webs.activated_by_points(points) if webs is not None else None
 
-    async def by_value(self, native_id: str, value: ControlValue) -> Activated | None:  # noqa: ARG002
+    async def activated_by_value(self, native_id: str, value: ControlValue) -> Activated | None:  # noqa: ARG002
         return None  # it is set by fingers
 
     async def perform(self, gesture: Gesture) -> None:
@@ -344,7 +346,7 @@ class HelperOpener:
         self._started_ms, self._short_lives = float("-inf"), 0
 
     async def open(self, say: Say) -> Channel | None:
-        """None, with all reasons in one line, if nothing works."""
+        """Returns None if nothing works, after saying all reasons in one line."""
         memory = self._memory or await self._read_build()
         reasons: list[str] = [] if self._has_booted else ["the phone is still booting"]
         for name in self._names:
@@ -389,7 +391,7 @@ class HelperOpener:
         return self._has_booted and is_about_program and not is_held and not error.details.get("passing")
 
     def _version(self, name: str) -> str:
-        """Of what runs on the phone, and of what talks to it."""
+        """Joins the versions of what runs on the phone and of what talks to it."""
         return f"{JAR_SHA256[:12] if name == 'helper' else jar_version()} {__version__}"
 
     async def _open_helper(self, memory: ChannelMemory) -> Channel:
@@ -424,7 +426,7 @@ class HelperOpener:
         return channel
 
     async def _dump(self) -> Screen | None:
-        """None where plain adb can't read the screen now: then nothing is known against the helper."""
+        """Returns None where plain adb can't read the screen: then nothing is known against the helper."""
         self._dumped = None
         with suppress(DeviceError, Timeout):
             self._dumped = self._clock.monotonic_ms(), await self._adb.look_once(CHECK_DUMP_MS)

@@ -106,7 +106,7 @@ def turned_size(natural: tuple[int, int], rotation: int) -> tuple[int, int]:
 
 
 def parse_display_manager(text: str) -> ShownDisplay:
-    """From `mOverrideDisplayInfo`, which apps receive: it includes overrides and rotation."""
+    """Reads `mOverrideDisplayInfo`, which apps receive: it includes overrides and rotation."""
     for number, block in _blocks(_LOGICAL, text):
         override = _OVERRIDE.search(block)
         own = _OWN_ID.search(override[1]) if override else None
@@ -123,7 +123,7 @@ def parse_display_manager(text: str) -> ShownDisplay:
 
 
 def parse_window_manager(text: str) -> ShownDisplay:
-    """From the block of display 0; output without blocks is about display 0."""
+    """Reads the block of display 0; output without blocks is about display 0."""
     blocks = _blocks(_WINDOWS, text)
     own = next((block for number, block in blocks if number == "0"), "" if blocks else text)
     turned = next((match for pattern in _TURNS if (match := pattern.search(own))), None)
@@ -206,7 +206,7 @@ async def read_foreground(shell: DeviceShell, timeout_ms: float) -> Foreground:
 
 
 def parse_foreground(text: str) -> Foreground | None:
-    """None if the text names no app, or several without a focus."""
+    """Returns None if the text names no app, or several without a focus."""
     return _resumed_activity(text) or _focused_window(text)
 
 
@@ -367,7 +367,7 @@ def flag(text: str, name: str) -> bool | None:
 
 
 def locked(text: str) -> bool | None:
-    """From the keyguard's delegate, else its monitor, else the format of Android 8."""
+    """Asks the keyguard's delegate, else its monitor, else reads the format of Android 8."""
     flags = re.findall(r"(?<!\S)(showing|mIsShowing|m(?:Showing|Dreaming)Lockscreen)=(true|false)", text)
     for words in (("showing",), ("mIsShowing",), ("mShowingLockscreen", "mDreamingLockscreen")):
         values = [value for word, value in flags if word in words]
@@ -416,7 +416,7 @@ def music_volume(text: str) -> tuple[int | None, int | None]:
 
 
 def ringer(text: str, values: dict[str, str]) -> Ringer | None:
-    """From AudioService, else from the setting."""
+    """Reads AudioService's line, else the setting."""
     return _RINGERS.get(_first(r"mode .internal. = *(\w+)", text) or values.get("mode_ringer", ""))
 
 

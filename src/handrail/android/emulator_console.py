@@ -45,7 +45,7 @@ def read_status(lines: list[str]) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 class Console:
-    """One console connection."""
+    """The emulator's console listens on a port of this machine, and takes lines of text."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, clock: Clock) -> None:
         self._reader = reader

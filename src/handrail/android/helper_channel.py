@@ -250,7 +250,7 @@ class HelperClient:
         self.ask = connection.ask
 
     async def status(self) -> HelperStatus | None:
-        """None once the helper does not answer any more."""
+        """Returns None once the helper does not answer any more."""
         with suppress(HandrailError):
             return read_status(await self.ask("GET", "/status"))
         return None
@@ -431,7 +431,7 @@ class HelperChannel(Channel):
 
 def timed_strokes(gesture: Gesture) -> list[list[list[float]]]:
     """`[x, y, ms]` of each finger. A drag holds before it moves; a double tap is two strokes."""
-    start = gesture.start
+    start = gesture.start_point
     match gesture.kind:
         case "tap":
             return [[[*start, 0]]]
@@ -441,7 +441,7 @@ def timed_strokes(gesture: Gesture) -> list[list[list[float]]]:
             return [[[*start, 0], [*start, max(1, gesture.duration_ms)]]]
         case "drag":
             end_ms = max(gesture.duration_ms, LONG_PRESS_TIMEOUT_MS + 1)
-            return [[[*start, 0], [*start, LONG_PRESS_TIMEOUT_MS], [*gesture.end, end_ms]]]
+            return [[[*start, 0], [*start, LONG_PRESS_TIMEOUT_MS], [*gesture.end_point, end_ms]]]
         case _:  # points at even times, the last at the end of the gesture
             return [
                 [

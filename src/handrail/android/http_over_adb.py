@@ -36,7 +36,7 @@ class HttpPort:
         return await self._ask("GET", path, b"", timeout_ms)
 
     async def post(self, path: str, body: bytes, *, timeout_ms: float) -> HttpAnswer:
-        """`body` is JSON."""
+        """Sends `body`, which is JSON."""
         return await self._ask("POST", path, body, timeout_ms)
 
     async def _ask(self, method: str, path: str, body: bytes, timeout_ms: float) -> HttpAnswer:

@@ -49,12 +49,12 @@ def command_of(gesture: Gesture) -> Command:
     A double tap is one command, because `input` needs 50 to 800 ms to start, longer than a double tap may
     take. Both taps are started, the second after a gap, so that their start-up times cancel out.
     """
-    ends = (*gesture.start, *gesture.end)
+    ends = (*gesture.start_point, *gesture.end_point)
     match gesture.kind:
         case "tap":
-            return ("input", "tap", *_numbers(*gesture.start))
+            return ("input", "tap", *_numbers(*gesture.start_point))
         case "double_tap":
-            one_tap = f"input tap {' '.join(_numbers(*gesture.start))}"
+            one_tap = f"input tap {' '.join(_numbers(*gesture.start_point))}"
             return Script(f"{one_tap} & first=$!; sleep {DOUBLE_TAP_GAP_MS / 1000}; {one_tap} && wait $first")
         case "long_press" | "swipe":
             return ("input", "swipe", *_numbers(*ends, gesture.duration_ms))
@@ -79,7 +79,7 @@ def command_of(gesture: Gesture) -> Command:
             raise AssertionError(f"{gesture.kind} needs two fingers")
 
 
-def lasts_ms(gesture: Gesture) -> float:
+def input_duration_ms(gesture: Gesture) -> float:
     """Time that `input` may take besides its start-up; a path starts `input` once for each point."""
     points = gesture.strokes[0]
     is_played = gesture.kind == "path" or len(points) > 2

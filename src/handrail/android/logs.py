@@ -75,7 +75,7 @@ async def _log_lines(
 
 
 async def _run_logcat(shell: DeviceShell, options: Sequence[str]) -> bytes | None:
-    """None if this logcat does not know the format."""
+    """Returns None if this logcat does not know the format."""
     command = ["logcat", "-d", *options]
     try:
         answer = await shell.run(command, limit=_LIMIT)
@@ -150,7 +150,7 @@ class LogLine(NamedTuple):
 
 
 def read_line(line: str, now: DeviceTime | None = None) -> LogLine | None:
-    """None for other output, such as `--------- beginning of main`. Local times need the device's clock."""
+    """Returns None for others, as `--------- beginning of main`. Local time needs the device's clock."""
     match = _LINE.fullmatch(line) if now is None else _LOCAL_LINE.fullmatch(line)
     if match is None:
         return None

@@ -143,7 +143,7 @@ class SecureWindow(NamedTuple):
 
 
 async def secure_windows(shell: DeviceShell, timeout_ms: float) -> list[SecureWindow]:
-    """On the shown display, topmost first."""
+    """Lists those on the display in use, topmost first."""
     output = await shell.run(COMMAND, timeout_ms=timeout_ms, check=False)
     return find_secure(output.text)
 

@@ -32,7 +32,7 @@ def _check(name: str) -> str:
 
 
 async def get_setting(shell: DeviceShell, table: Table, name: str) -> str | None:
-    """None if it was never set: the device prints `null`."""
+    """Returns None if it was never set: the device prints `null`."""
     text = (await shell.run(["settings", "get", table, _check(name)])).text.strip("\r\n")
     return None if text == "null" else text
 
@@ -213,7 +213,7 @@ async def is_on(shell: DeviceShell, radio: str) -> bool:
 
 
 async def switch_radio(shell: DeviceShell, radio: str, on: bool, clock: Clock, done: Applied) -> None:
-    """`wifi` or `data`."""
+    """Switches `wifi` or `data`."""
     command = ["svc", radio, "enable" if on else "disable"]
     await _run_checked(shell, command, f"{radio} was not switched")
     await _until_radio(shell, radio, on, clock)

@@ -24,7 +24,7 @@ from handrail.android.packages import (
     require_changeable_permission,
     revoke,
 )
-from handrail.android.text_field import readable
+from handrail.android.text_field import dumped_text
 from handrail.android.video import ScreenVideo
 from handrail.clock import Clock
 from handrail.errors import HandrailError, Unsupported
@@ -170,7 +170,7 @@ class _PhoneCapabilities:
         self._shell = driver.shell
         self.require_way = driver.text.require_way
         self.clear_text = driver.text.clear_text
-        self.reads_back_as = readable
+        self.reads_back_as = dumped_text
         self.set_appearance = _bound(settings.set_appearance, driver)
         self.set_location = _bound(settings.set_location, driver)
         self.wait_idle = driver.wait_idle

@@ -17,12 +17,12 @@ from handrail.android.text_field import (
     Look,
     TextField,
     arrived,
+    dumped_text,
     inserted,
     is_cleared,
     look_after_input,
     look_before_input,
     look_until,
-    readable,
     units,
 )
 from handrail.clock import Clock
@@ -36,7 +36,7 @@ class TextMethod(Protocol):
     name: str
 
     async def can(self, text: str, field: TextField | None) -> str | None:
-        """None if it can, else why not. Sends nothing."""
+        """Returns why it can't, or None if it can. Sends nothing."""
 
     async def send(self, text: str) -> None:
         """Sends once. Errors have `delivery`, and `answered` if nothing more will arrive."""
@@ -407,7 +407,7 @@ class TextEntry:
             field = await self.ask_editor(field)
         attempt = _Attempt(self, text, FieldReading(field, None))
         if await anext(attempt.able_ways(), None) is None:
-            raise attempt.no_method()
+            raise attempt.no_typing_method()
 
     async def clear_text(self) -> Typed:
         """Tries the erasers until the field reads empty.
@@ -450,7 +450,7 @@ class TextEntry:
         await self._by_clipboard(lambda clipboard: clipboard.set_clipboard(text))
 
     async def _by_clipboard(self, call: Callable[[Clipboard], Awaitable[T]]) -> T:
-        """On the first channel that has a clipboard; the shell's is the last."""
+        """Calls the first channel that has a clipboard; the shell's is the last."""
         refusal: Unsupported | None = None
         for clipboard in clipboards(self._shell, self._channels()):
             try:
@@ -547,7 +547,7 @@ class _Attempt:
             else:
                 yield way
 
-    def no_method(self) -> Unsupported:
+    def no_typing_method(self) -> Unsupported:
         return Unsupported(
             f"no method can type this text: {'; '.join(self._declined) or 'there is no method to type'}",
             hint="Start the u2 helper (`pip install uiautomator2`) or install an ADB keyboard; "
@@ -575,7 +575,7 @@ class _Attempt:
         if last is not None and last.arrived is False and self._failure is not None:
             raise self._failure
         if last is None:
-            raise self.no_method()
+            raise self.no_typing_method()
         return last
 
     async def unread(self) -> Typed:
@@ -590,10 +590,10 @@ class _Attempt:
             if failure.details["delivery"] != "not_delivered":
                 raise failure
             self._decline(way, failure.message)
-        raise self.no_method()
+        raise self.no_typing_method()
 
     async def _by(self, way: TextMethod) -> Typed | None:
-        """None if this method provably delivered nothing."""
+        """Returns None if this method provably delivered nothing."""
         try:
             failure = await self._send(way)
             if failure is not None and failure.details["delivery"] == "not_delivered":
@@ -646,7 +646,7 @@ class _Attempt:
             return False
         if wrong.after == wrong.before:
             # Typing may have replaced a selection by the same text.
-            return readable(self._text) not in readable(field.text)
+            return dumped_text(self._text) not in dumped_text(field.text)
         left = "" if field.password or field.vacant else inserted(field.text, wrong.after)
         if 0 < units(left) <= 2 * units(self._text):
             with suppress(HandrailError):

@@ -88,7 +88,7 @@ class FieldReading:
 
 
 async def look_before_input(look: Look) -> FieldReading:
-    """Before input: an unreadable screen is an error, and nothing was delivered."""
+    """Raises for an unreadable screen: before input, nothing was delivered."""
     try:
         screen = await look()
     except (DeviceError, Timeout) as error:
@@ -98,7 +98,7 @@ async def look_before_input(look: Look) -> FieldReading:
 
 
 async def look_after_input(look: Look, before: FieldReading) -> FieldReading:
-    """After input: an unreadable screen proves nothing."""
+    """Does not raise for an unreadable screen: after input, it proves nothing."""
     try:
         screen = await look()
     except (DeviceError, Timeout):
@@ -132,7 +132,7 @@ _NOT_IN_XML = re.compile(
 )
 
 
-def readable(text: str) -> str:
+def dumped_text(text: str) -> str:
     """The text as a dump shows it."""
     return _NOT_IN_XML.sub(".", text)
 
@@ -145,7 +145,7 @@ def arrived(before: TextField | None, text: str, after: TextField | None) -> boo
         return units(after.text) == units(before.text) + units(text)
     if after.vacant and text and text == after.hint:
         return None
-    return was_typed(readable(before.text), readable(text), readable(after.text))
+    return was_typed(dumped_text(before.text), dumped_text(text), dumped_text(after.text))
 
 
 def was_typed(before: str, text: str, after: str) -> bool:
@@ -175,8 +175,8 @@ def inserted(before: str, after: str) -> str:
 
 
 def is_cleared(before: TextField | None, after: TextField | None) -> bool | None:
-    """None if what is left may be a placeholder as well as the rest of the text: dumps without hints show
-    both alike."""
+    """Returns None if what is left may be a placeholder as well as the rest of the text: dumps without
+    hints show both alike."""
     if before is None or after is None:
         return None
     if after.vacant:

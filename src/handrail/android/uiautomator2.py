@@ -83,7 +83,7 @@ class U2Channel(Channel):
 
     async def perform(self, gesture: Gesture) -> None:
         """A tap is a swipe without movement, because the server's click holds the finger for 100 ms."""
-        start, end, lasts_ms = gesture.start, gesture.end, gesture.duration_ms
+        start, end, lasts_ms = gesture.start_point, gesture.end_point, gesture.duration_ms
         steps = max(2, lasts_ms // STEP_MS)
         match gesture.kind:
             case "tap":
@@ -201,14 +201,14 @@ def dex_files(jar: Path) -> int:
 
 
 def jar_version() -> str:
-    """Of the package that brings the jar; "" where it is not installed."""
+    """Returns the version of the package that brings the jar; "" where it is not installed."""
     with suppress(PackageNotFoundError):
         return version("uiautomator2")
     return ""
 
 
 def find_jar() -> Path | None:
-    """None if uiautomator2 is not installed."""
+    """Returns None if uiautomator2 is not installed."""
     spec = find_spec("uiautomator2")
     for folder in spec.submodule_search_locations or () if spec is not None else ():
         jar = Path(folder) / "assets" / "u2.jar"
@@ -301,7 +301,7 @@ class U2Server:
         await self._end()
 
     def leave(self) -> None:
-        """Nothing that is pending may start another server."""
+        """Keeps whatever is pending from starting another server."""
         self.turns += 1
 
     async def _end(self) -> None:

@@ -88,7 +88,7 @@ class _Takes:
         raise _no_video(f"its first picture took longer than {FIRST_MS / 1000:g} s")
 
     async def next(self) -> VideoUnit | None:
-        """None if something else happened."""
+        """Returns None if something else happened."""
         number, what = await self._news.get()
         if isinstance(what, VideoUnit):
             if number > self._shown and what.is_key:

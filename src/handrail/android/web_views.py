@@ -41,8 +41,6 @@ Say = Callable[[str], None]
 
 
 class _Page:
-    """One connected page."""
-
     def __init__(self, listed: ListedPage, connection: Connection) -> None:
         self.listed = listed
         self.connection = connection
@@ -262,19 +260,19 @@ class WebViews:
 
     # what an input would activate
 
-    async def by_keys(self, keys: Sequence[str], native_id: str) -> Activated | None:
-        """None if no page has the focus."""
+    async def activated_by_keys(self, keys: Sequence[str], native_id: str) -> Activated | None:
+        """Returns None if no page has the focus."""
         for page, _, _ in self._shown:
             try:
-                activated = await self._question(page).by_keys(keys, native_id)
+                activated = await self._question(page).activated_by_keys(keys, native_id)
             except HandrailError:
                 activated = Activated(is_unknown=True)  # it is busy
             if activated is not None:
                 return activated
         return None
 
-    async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
-        """None if there is no page at any of them."""
+    async def activated_by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
+        """Returns None if there is no page at any of them."""
         parts: list[Activated] = []
         for page, view, frame in self._shown:
             inside = [
@@ -284,7 +282,7 @@ class WebViews:
             ]
             if inside:
                 try:
-                    parts.append(await self._question(page).by_points(inside))
+                    parts.append(await self._question(page).activated_by_points(inside))
                 except HandrailError:
                     parts.append(Activated(is_unknown=True))
         return Activated.joined(parts) if parts else None
@@ -512,7 +510,7 @@ def is_trusted(screen: Screen, root: Node, look: PageLook) -> bool:
 
 
 def _named(nodes: Sequence[Node]) -> dict[tuple[str, str], Node]:
-    """By id, else by text and role; ambiguous names are left out."""
+    """Keys the nodes by id, else by text and role; ambiguous names are left out."""
     by_name: dict[tuple[str, str], Node | None] = {}
     for node in nodes:
         name = ("id", node.resource_id) if node.resource_id else (node.role, node.text)

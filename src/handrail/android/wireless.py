@@ -64,12 +64,12 @@ class Invitation:
 
     @property
     def text(self) -> str:
-        """In the format of Settings → Wireless debugging → Pair device with QR code."""
+        """Has the format that Settings → Wireless debugging → Pair device with QR code reads."""
         return f"WIFI:T:ADB;S:{self.name};P:{self.password};;"
 
 
 def draw_qr_code(text: str) -> str:
-    """For a terminal: two rows per line of half blocks, dark on light."""
+    """Draws for a terminal: two rows per line of half blocks, dark on light."""
     import segno  # noqa: PLC0415  (only a first contact draws one)
 
     rows = [[bool(square) for square in row] for row in segno.make(text, error="l").matrix_iter(border=2)]
@@ -156,7 +156,7 @@ class RememberedPhone:
     address: str
 
     def fits(self, wanted: str) -> bool:
-        """By name, announced name, address, or the adb server's form of them."""
+        """Compares name, announced name, address, and the adb server's form of them."""
         if self.guid and wanted.startswith(f"{self.guid}."):
             return True
         return wanted.casefold() in (self.name.casefold(), self.guid.casefold(), self.address)
@@ -190,7 +190,7 @@ class RememberedPhones:
         new.replace(self._path)
 
     def named(self, wanted: str | None) -> list[RememberedPhone]:
-        """All of them without a name."""
+        """Returns all of them if no name is wanted."""
         return [phone for phone in self.all() if wanted is None or phone.fits(wanted)]
 
 

@@ -16,7 +16,7 @@ from handrail.browser.screen_reader import CANCEL, FIELD, OK, RELOAD_PAGE, PageS
 from handrail.browser.tabs import Tabs
 from handrail.clock import Clock
 from handrail.errors import ActionRejected, BrowserCommandError, ElementNotInteractable, Unsupported
-from handrail.page.activation import PageActivation, changed
+from handrail.page.activation import PageActivation, changed_error
 from handrail.page.reading import Place
 from handrail.protocol.keys import NAMES, name_of_key, number_of_key
 from handrail.screen.node import ScreenPoint
@@ -64,7 +64,7 @@ class PageInput:
             await self._call(page, *_mouse("mouseMoved", *point))
 
     async def _perform(self, gesture: Gesture) -> None:
-        x, y = gesture.start
+        x, y = gesture.start_point
         match gesture.kind:
             case "tap" | "double_tap":
                 if not await self._pressed_drawn_dialog(x, y):
@@ -72,13 +72,13 @@ class PageInput:
                         await self._click(x, y, count, gesture)
             case "hover":
                 self._idle.acted(HOVER_MS)
-                await self._hover(gesture.start)
+                await self._hover(gesture.start_point)
             case "long_press":
                 await self._long_press(x, y, gesture.duration_ms)
             case "swipe":
-                await self._swipe(x, y, *gesture.end, gesture.duration_ms)
+                await self._swipe(x, y, *gesture.end_point, gesture.duration_ms)
             case "drag":
-                await self._drag(x, y, *gesture.end, gesture.duration_ms, hold_ms=50)
+                await self._drag(x, y, *gesture.end_point, gesture.duration_ms, hold_ms=50)
             case "path":
                 await self._follow(gesture.strokes[0], gesture.duration_ms)
             case "pinch":
@@ -240,8 +240,7 @@ class PageInput:
 
     # what an input would activate
 
-    async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
-        """`Activation`."""
+    async def activated_by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
         self._judged = None
         page, (modifiers, struck) = self._page(), chord_of(keys)
         is_reload = bool(struck) and (struck[-1] in (RELOAD, "F5") or (struck[-1] == "R" and bool(modifiers)))
@@ -253,26 +252,24 @@ class PageInput:
         if not struck or struck[-1] in HISTORY:
             return Activated()
         question = _question(page)
-        activated = await question.by_keys(keys, field)
+        activated = await question.activated_by_keys(keys, field)
         if not field:
             self._judged = tuple(keys), page, question
         return activated if activated is not None else await question.anything()
 
-    async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
-        """`Activation`."""
+    async def activated_by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
         self._judged = None
         page = self._page()
         if page.dialog is not None or page.crashed or any(self._screen_reader.tab_at(*at) for at in points):
             return None
         question = _question(page)
-        activated = await question.by_points(points)
+        activated = await question.activated_by_points(points)
         self._judged = tuple(points), page, question
         return activated
 
-    async def by_value(self, native_id: str, value: ControlValue) -> Activated:
-        """`Activation`."""
-        page = self._page()
-        return Activated() if page.dialog is not None else await _question(page).by_value(native_id, value)
+    async def activated_by_value(self, native_id: str, value: ControlValue) -> Activated:
+        question = _question(page := self._page())
+        return Activated() if page.dialog is not None else await question.activated_by_value(native_id, value)
 
     def _guard(self, judged_input: object) -> AbstractAsyncContextManager[None]:
         """Refuses what was judged if the page has changed it on the way."""
@@ -352,7 +349,7 @@ def _mouse(
     button: str = "left",
     modifiers: int = 0,
 ) -> tuple[str, Mapping[str, Any]]:
-    """In the middle of a pixel, which is where the look tested."""
+    """Points at the middle of a pixel, which is where the look tested."""
     event: dict[str, Any] = {"type": kind, "x": x + 0.5, "y": y + 0.5, "modifiers": modifiers}
     if count:
         event |= {"button": button, "clickCount": count}
@@ -460,7 +457,7 @@ def chord_of(keys: Sequence[str]) -> tuple[int, list[str]]:
 
 
 def web_key(constant: str) -> WebKey:
-    """`constant` is a result of `constant_of`."""
+    """Returns how browsers name the Android key `constant`, which `constant_of` gave."""
     return _NAMED[constant]
 
 
@@ -566,9 +563,9 @@ class PageTextInput:
             else:
                 events.append(("Input.insertText", {"text": character}))
         question, judged = _question(page), self._judged_enter()
-        now = await question.by_keys(("enter",) if "\n" in text else ("a",))
+        now = await question.activated_by_keys(("enter",) if "\n" in text else ("a",))
         if "\n" in text and judged is not None and not judged.includes(now):
-            raise changed("unknown")
+            raise changed_error("unknown")
         async with question.guard(of_a_text=True):
             calls = [page.session.call(method, params, timeout_ms=INPUT_MS) for method, params in events]
             await unless_dialog(page, _all([page.mark(), *calls]))

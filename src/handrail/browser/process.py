@@ -190,7 +190,7 @@ _LATE = 1 << 40
 """Ids of the keeper's own calls, beyond those of any client."""
 
 
-class Keeper:
+class BrowserKeeper:
     """One browser, one client at a time."""
 
     def __init__(self, browser: LaunchedBrowser, clock: Clock) -> None:
@@ -255,7 +255,7 @@ async def keep(folder: Path, *, headless: bool) -> None:
     """Starts the browser of a folder and keeps it while it is needed."""
     browser = await launch(os.environ, folder / PROFILE, headless=headless)
     clock = SystemClock()
-    keeper = Keeper(browser, clock)
+    keeper = BrowserKeeper(browser, clock)
     place = folder / SOCKET
     place.unlink(missing_ok=True)
     old = os.umask(0o177)

@@ -50,7 +50,7 @@ class RequestFilter:
         self.lines: list[str] = []
 
     async def open(self) -> None:
-        """From now on every document is checked."""
+        """Every document is checked from now on."""
         self._root.on(
             "Fetch.requestPaused", lambda event: self._tasks.start(self._decide(event), "checking a document")
         )

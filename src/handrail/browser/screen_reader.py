@@ -163,7 +163,7 @@ class PageScreenReader:
         return Display(view.width, view.height, round(DPI * view.device_scale), 0)
 
     async def viewport(self) -> PageViewport:
-        """Of the page in front."""
+        """Measures the page in front."""
         page = self._tabs.front
         size = await unless_dialog(page, page.evaluate("[innerWidth, innerHeight, devicePixelRatio]"))
         if size is None:
@@ -176,7 +176,7 @@ class PageScreenReader:
 
 
 async def unless_dialog(page: WebPage, work: Coroutine[Any, Any, T]) -> T | None:
-    """None if a dialog is or becomes open: the page does not answer then."""
+    """Returns None if a dialog is or becomes open: the page does not answer then."""
     if page.dialog is not None:
         work.close()
         return None

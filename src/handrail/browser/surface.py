@@ -38,7 +38,7 @@ _NOT_HERE: Mapping[type, str] = {
     can.Video: "A browser is shown by pictures",
     can.ClipboardAccess: "A page's clipboard belongs to the person at the browser",
     can.AppData: "A browser gives no access to files of its pages",
-    can.Logs: "A page's console is not read",
+    can.LogAccess: "A page's console is not read",
     can.ShellCommands: "A browser can't run commands",
 }
 
@@ -358,7 +358,7 @@ PERMISSIONS = (
 
 
 async def set_permission(root: CdpSession, name: str, setting: str, origin: str = "") -> None:
-    """For one origin, or for all without a setting of their own."""
+    """Sets it for one origin, or for all that have no setting of their own."""
     params = {"permission": {"name": name}, "setting": setting} | ({"origin": origin} if origin else {})
     try:
         await root.call("Browser.setPermission", params)

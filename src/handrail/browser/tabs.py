@@ -274,7 +274,7 @@ class Tabs:
 
 
 def _is_page(info: Answer) -> bool:
-    """Not the browser's own pages, nor those of extensions and tools."""
+    """The browser's own pages, and those of extensions and tools, are none."""
     scheme = str(info.get("url", "")).partition(":")[0]  # empty for a page that was just opened
     return info["type"] == "page" and (not scheme or scheme in SCHEMES or scheme == "chrome-error")
 

@@ -254,7 +254,7 @@ class SocketWire:
 
     @classmethod
     async def open(cls, url: str) -> SocketWire:
-        """Without an Origin, because browsers refuse those of web pages. Raises `BrowserConnectionError`."""
+        """Sends no Origin, because browsers refuse those of web pages. Raises `BrowserConnectionError`."""
         try:
             socket = await connect_websocket(
                 url,

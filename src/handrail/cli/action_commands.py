@@ -312,7 +312,7 @@ def selector_fields() -> tuple[DescribedField, ...]:
 
 @cache
 def shared_fields() -> tuple[DescribedField, ...]:
-    """Without `device`, which every command has."""
+    """Leaves out `device`, which every command has."""
     names = {*SHARED_FIELDS} - {"device"}
     return tuple(field for field in describe(ACTIONS["tap"]).fields if field.name in names)
 

@@ -391,7 +391,7 @@ def _wrong_file(path: Path, what: str) -> InvalidAction:
 
 
 @dataclass(slots=True)
-class FlowQuestions:
+class FlowApprovals:
     """Answers every request of a run by the --approvals option."""
 
     progress: FlowProgress
@@ -408,7 +408,7 @@ class FlowQuestions:
     approvals: Approvals | None = None
 
     @classmethod
-    def of(cls, option: str | None, progress: FlowProgress, as_json: bool) -> FlowQuestions:
+    def of(cls, option: str | None, progress: FlowProgress, as_json: bool) -> FlowApprovals:
         """`option` is the value of --approvals: fail, wait or a file."""
         if option is None:
             return cls(progress, as_json)

@@ -54,7 +54,7 @@ MARKS = {"ok": ("✓", "green"), "do": ("→", "yellow"), "waiting": ("…", GRE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectOptions:
-    """The command line."""
+    """The command line of `handrail connect` fills these."""
 
     address: str | None
     wifi: bool = option("Without a cable: pair by QR code, or by the code the phone shows.")

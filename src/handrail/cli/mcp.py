@@ -45,7 +45,7 @@ from handrail.safety.caller import Caller
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpOptions:
-    """The command line."""
+    """The command line of `handrail mcp` fills these."""
 
     target: DeviceOptions
     profile: str | None = option(
@@ -136,7 +136,7 @@ Scope = Literal["user", "project"]
 
 @dataclass(frozen=True, slots=True)
 class McpClient:
-    """Where a client has its configuration, as its makers document it, and the commands that change it."""
+    """Says where a client has its configuration, as its makers document it, and which commands change it."""
 
     title: str
     documented: str

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def print_json(value: Any) -> None:
-    """One document, indented on a terminal."""
+    """Prints one document, indented on a terminal."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
 
 
@@ -82,7 +82,7 @@ def own_program() -> str:
 
 
 def program_path() -> str:
-    """Its absolute path, for what is pasted where another PATH may hold."""
+    """Returns Handrail's absolute path, for what is pasted where another PATH may hold."""
     beside = Path(sys.executable).with_name("handrail")
     return str(beside) if beside.exists() else shutil.which("handrail") or "handrail"
 

@@ -136,7 +136,7 @@ _OWN_SECRET = re.compile(r"\$\{secret:(\w+)\}")
 async def perform_in_running_server(
     action: Mapping[str, Any], target: DeviceOptions, config: Config, env: Mapping[str, str]
 ) -> Answer | None:
-    """None if no running server has this phone open, or if the action needs a secret of this terminal."""
+    """Returns None if no server has this phone open, or the action needs a secret of this terminal."""
     secrets = [f"HANDRAIL_SECRET_{name}" for name in _OWN_SECRET.findall(str(action))]
     if current.get().daemon is not None or target.sim or any(name in env for name in secrets):
         return None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from handrail.cli.approvals import FlowQuestions
+from handrail.cli.approvals import FlowApprovals
 from handrail.cli.options import (
     EXISTING_FILE,
     FILE,
@@ -117,7 +117,7 @@ def _read_variables(_: click.Context, __: click.Parameter, texts: Sequence[str])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """The command line."""
+    """The command line of `handrail run` fills these."""
 
     paths: tuple[Path, ...] = ()
     wanted: WantedDevices = WantedDevices()
@@ -254,7 +254,7 @@ async def _run_here(options: RunOptions) -> int:
     sink = sys.stderr if options.as_json else sys.stdout
     plain = PlainFlowProgress(lambda line: click.echo(line, err=options.as_json))
     progress = LiveFlowProgress(Console(file=sink)) if sink.isatty() else plain
-    questions = FlowQuestions.of(options.approvals, progress, options.as_json)
+    questions = FlowApprovals.of(options.approvals, progress, options.as_json)
     records: list[FlowRecord] = []
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
@@ -340,7 +340,7 @@ async def _run_on_phones(
     options: RunOptions,
     records: list[FlowRecord],
     foreign: ForeignFlows,
-    questions: FlowQuestions,
+    questions: FlowApprovals,
 ) -> int:
     config = Config.from_env(os.environ)
     for _, ready in plans:
@@ -363,7 +363,7 @@ class FlowSeries:
     options: RunOptions
     pool: SessionPool
     runtime: Runtime
-    questions: FlowQuestions
+    questions: FlowApprovals
     records: list[FlowRecord]
     foreign: ForeignFlows
 
@@ -403,7 +403,7 @@ class FlowSeries:
         return 0
 
     async def _run_attempt(self, runner: FlowRunner, document: AnyFlow, number: int) -> FlowRecord:
-        self.pool.restore_phones()
+        self.pool.restore_simulated_phones()
         self.questions.start_flow(document.path)
         record = await runner.run(document, self.foreign.env_for(document), attempt=number)
         record.journal_head = str(read_head(head_path(self.runtime.config.home)) or "")
@@ -429,7 +429,7 @@ class SessionPool:
         chosen = {name: named.get(name) or next(spare, None) for name in names}
         return {name: session for name, session in chosen.items() if session is not None}
 
-    def restore_phones(self) -> None:
+    def restore_simulated_phones(self) -> None:
         for phone in self.phones:
             phone.restore(_START)
 

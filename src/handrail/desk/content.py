@@ -180,7 +180,7 @@ def updated_content(
 
 
 def empty_content(renderer: str) -> Any:
-    """What `clear` leaves."""
+    """Returns what a window shows after `clear`."""
     if renderer == "table":
         return {"headers": [], "rows": []}
     return {"components": []} if renderer == "component" else ""

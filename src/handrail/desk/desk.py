@@ -584,7 +584,7 @@ class DeskSurface:
         self._desk.end_agent(agent)
 
     async def facts(self) -> None:
-        """Nothing to tell: the desk is no device."""
+        """Tells nothing, because the desk is not a device."""
 
     async def check(self) -> None:
         """It is in this process."""
@@ -596,4 +596,4 @@ class DeskSurface:
         return {}
 
     async def close(self) -> None:
-        """Its server closes the desk itself."""
+        """Does nothing, because the server closes the desk itself."""

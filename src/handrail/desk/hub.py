@@ -67,7 +67,7 @@ class Hub:
                 on_leave(client)
 
     def touch(self, client: DeskClient) -> None:
-        """Its person is at this browser now."""
+        """Notes that a person is at this browser now."""
         self._touches += 1
         client.touched = self._touches
 
@@ -276,8 +276,8 @@ class FrameRing:
         self._size = 0
 
     @property
-    def first(self) -> int:
-        """The oldest number that is still here; `last + 1` when there is none."""
+    def oldest_number(self) -> int:
+        """Frames from this number on are still here; it is `last + 1` when there are none."""
         return self.last - len(self._frames) + 1
 
     def append(self, frame: str) -> None:
@@ -289,8 +289,8 @@ class FrameRing:
             self._size -= len(self._frames.popleft())
 
     def get(self, seq: int) -> str:
-        return self._frames[seq - self.first]
+        return self._frames[seq - self.oldest_number]
 
     def covers(self, since: int) -> bool:
         """True when everything after `since` is here."""
-        return self.first - 1 <= since <= self.last
+        return self.oldest_number - 1 <= since <= self.last

@@ -130,7 +130,7 @@ def _perform(draft: DeskDraft, action: Action, window: DeskWindow, by: WindowAct
         case act.SetAppBadge():
             set_badge(draft, action.app_id, action.count)
         case act.RefreshApps():
-            refresh_apps(draft)
+            increment_apps_revision(draft)
         case act.CreateShortcut():
             create_shortcut(draft, action, by)
         case act.RemoveShortcut():
@@ -158,7 +158,7 @@ def set_badge(draft: DeskDraft, app_id: str, count: int) -> None:
     draft.put("badges", {**others, app_id: count} if count else others)
 
 
-def refresh_apps(draft: DeskDraft) -> None:
+def increment_apps_revision(draft: DeskDraft) -> None:
     """Browsers read the list of apps again when this number rises."""
     draft.put("apps_rev", draft.get("apps_rev") + 1)
 

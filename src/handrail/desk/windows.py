@@ -131,7 +131,7 @@ def close_window(draft: DeskDraft, window: DeskWindow, by: WindowActor) -> None:
 
 
 def focus_window(draft: DeskDraft, window: DeskWindow) -> None:
-    """To the front of its layer, un-minimised; panels are not affected."""
+    """Brings it to the front of its layer, un-minimised; panels are not affected."""
     raise_window(draft, draft.change(window, minimized=False))
 
 
@@ -319,7 +319,7 @@ def bounds_within_reach(birth: WindowBirth, wanted: DeskBounds, viewport: Monito
 
 
 def refit_to_viewport(window: DeskWindow, viewport: MonitorSize) -> DeskBounds:
-    """A window's bounds when the viewport changes under it."""
+    """A maximized window fills the new viewport, any other one stays within reach."""
     if window.maximized:
         return bounds_filling(viewport)
     return bounds_within_reach(window.birth, window.bounds, viewport)
@@ -369,7 +369,7 @@ def window_to_focus(monitor: Monitor, windows: Mapping[str, DeskWindow]) -> str 
 
 
 def raise_window(draft: DeskDraft, window: DeskWindow) -> None:
-    """To the front, with the focus. Panels never take it."""
+    """Brings it to the front, with the focus. Panels never take it."""
     monitor = _monitor_of(draft, window)
     raised = put_on_top(monitor, draft.windows, window)
     if window.birth.variant != "panel" and raised.focused != window.birth.key:

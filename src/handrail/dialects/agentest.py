@@ -207,7 +207,7 @@ BACKENDS = ("auto", "adb", "grpc")
 
 
 def connect_options(arguments: Mapping[str, Any]) -> tuple[str, bool]:
-    """By which backend, and whether everything that was noticed is told."""
+    """Returns the backend, and whether everything that was noticed is told."""
     backend, verbose = arguments.get("backend") or "auto", arguments.get("verbose") or False
     if backend not in BACKENDS:
         raise InvalidAction.at("backend", f"should be one of {', '.join(BACKENDS)}")

@@ -117,7 +117,7 @@ def smart_resize(width: int, height: int) -> Size:
 
 
 def size_from(text: str | None, path: str) -> Size | None:
-    """`1080x2400`."""
+    """Reads `1080x2400`."""
     if text is None:
         return None
     match = _SIZE.fullmatch(text.strip())
@@ -231,7 +231,7 @@ class PlaceField:
         return place_from(value, name, talk)
 
     def write(self, value: Any, talk: Any) -> Any:
-        """None: an element has no place before it was found."""
+        """Returns None for an element: it has no place before it was found."""
         if not isinstance(value, Mapping) or "x" not in value:
             return None
         return list(map(without_zero_fraction, talk.frame.from_device(value["x"], value["y"])))

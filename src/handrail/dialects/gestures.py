@@ -86,7 +86,7 @@ def wheel_of_swipe(action: Act, talk: Conversation) -> tuple[list[float | int], 
 
 
 def straight_swipe_ends(action: Act) -> tuple[int, int, int, int] | None:
-    """From x, y to x, y of a swipe along one axis."""
+    """Returns x, y to x, y of a swipe along one axis, None for anything else."""
     if not isinstance(action, Swipe) or action.from_ is None or action.to is None:
         return None
     x1, y1, x2, y2 = action.from_.x, action.from_.y, action.to.x, action.to.y

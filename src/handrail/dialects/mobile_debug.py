@@ -200,7 +200,7 @@ def write_failure(
 
 
 def failure_fields(code: str | None, *, retryable: bool, delivery: str | None) -> dict[str, Any]:
-    """Its own code, and ours beside it, which says more."""
+    """Puts our code, which says more, beside the dialect's own."""
     own = failure_code(code)
     if own == "ACTION_REJECTED" and delivery == "unknown":
         own = "UNKNOWN"

@@ -59,7 +59,7 @@ def _write_key(action: Act, _: Conversation) -> Fields | None:
 
 
 def _answer(arguments: Fields, talk: Conversation) -> WordMeaning:
-    """An `answer` of the model also ends its task."""
+    """Reads `answer`: the text goes to the person, and the task ends."""
     text = str(required_field(arguments, "text"))
     talk.answer = text
     answer = {"type": "give_answer", "text": text or " "}

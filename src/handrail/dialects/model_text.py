@@ -202,7 +202,7 @@ def calls_in(text: str) -> list[TextCall]:
 
 
 def _read_fields(inside: str) -> dict[str, Any]:
-    """`name=value` pairs; what stands before the first name is no field."""
+    """Reads `name=value` pairs; what stands before the first name is no field."""
     parsed: dict[str, Any] = {}
     at = 0
     while name := _FIELD.search(inside, at):

@@ -239,7 +239,7 @@ def _frame_of_picture(talk: Conversation, details: Mapping[str, Any]) -> Any:
 
 
 async def screen_now(do: Do) -> Size:
-    """In pixels. Raises `InvalidAction` where nobody can tell."""
+    """Measures the screen in pixels. Raises `InvalidAction` where nobody can tell."""
     envelope, text = await do(Screenshot(scale=_SMALLEST))
     details = envelope.get("details") or {}
     if not envelope["success"] or "width" not in details:

@@ -32,7 +32,7 @@ class FieldPart(Protocol):
         """Raises `InvalidAction` at `name`."""
 
     def write(self, value: Any, talk: Any) -> Any:
-        """None: the dialect can't say it."""
+        """Returns None for what the dialect can't say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ class ReadActions:
 
 @dataclass(frozen=True, slots=True)
 class WordMeaning:
-    """What one word comes to."""
+    """The actions that a word of the dialect stands for, or what is replied instead."""
 
     actions: tuple[Mapping[str, Any], ...] = ()
     note: str = ""
@@ -224,7 +224,7 @@ class ActionOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One maker's words."""
+    """A maker's models or programs speak it: its words, and what each means."""
 
     name: str
     title: str
@@ -346,7 +346,7 @@ def outcome_text(reading: ReadActions, outcome: ActionOutcome) -> str:
 
 
 def plain_answer(reading: ReadActions, outcome: ActionOutcome) -> dict[str, Any]:
-    """For data-set formats, which have no answers of their own."""
+    """Answers in data-set formats, which have no answers of their own."""
     answer: dict[str, Any] = {"success": outcome.success, "text": outcome_text(reading, outcome)}
     if not outcome.success:
         answer |= {"code": outcome.code, "hint": outcome.hint}
@@ -364,7 +364,7 @@ def tool_answer(reading: ReadActions, outcome: ActionOutcome) -> dict[str, Any]:
 
 
 def user_message(words: str, outcome: ActionOutcome) -> dict[str, Any]:
-    """In the form that servers of open models take."""
+    """Has the form that servers of open models take."""
     content: list[dict[str, Any]] = [{"type": "text", "text": words}]
     if outcome.picture:
         address = f"data:image/png;base64,{outcome.picture}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from handrail.engine.gestures import PressedNodes, activated_by_keys, submit_buttons
 from handrail.engine.resolve import aim
-from handrail.engine.run import Run, Stage
+from handrail.engine.run import ActionRun, Stage
 from handrail.engine.snapshot import UiSnapshot, require_present
 from handrail.errors import TargetError
 from handrail.protocol.traits import Capability, Pressed
@@ -23,12 +23,12 @@ from handrail.screen.elements import elements
 from handrail.screen.node import Bounds, Node, Screen, receiver, touchable
 from handrail.surface.capabilities import ScreenReader, optional
 
-Reveal = Callable[[Run, str | None], None]
+Reveal = Callable[[ActionRun, str | None], None]
 """Called when it is known whether the text of an action may be written down, with what stands for it."""
 
 
 class ActionGuard:
-    """Between the actions of one session and its authorizer."""
+    """Asks the authorizer before each action of one session."""
 
     def __init__(self, authorizer: Authorizer, reveal: Reveal) -> None:
         self.authorizer = authorizer
@@ -41,7 +41,7 @@ class ActionGuard:
         """Asks about what the action names. What its gestures press is asked about when they are made."""
         run = stage.run
         subject = self.authorizer.subject(run, await _nodes_named(stage))
-        self._reveal(run, self.authorizer.hide_password(subject))
+        self._reveal(run, self.authorizer.password_placeholder(subject))
         await self.authorizer.authorize(run, subject, _ScreenAsked(stage))
 
     def may_press(self, stage: Stage, presses: PressedNodes) -> bool:
@@ -163,7 +163,7 @@ class _ScreenAsked:
 
     @property
     def mark(self) -> Bounds | None:
-        """Of several nodes that would be pressed, the one that takes touches."""
+        """Frames what would be pressed: of several nodes, the one that takes touches."""
         if self.presses is None:
             return next((aim.touched.bounds for aim in self.stage.run.aims.values()), None)
         nodes = self.presses(require_present(self.stage.screens.last).screen)

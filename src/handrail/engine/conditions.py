@@ -40,7 +40,7 @@ class ConditionResult:
 
     @property
     def observed_text(self) -> str:
-        """In words: text from the screen is quoted, the engine's own is not."""
+        """Quotes text from the screen, and not the engine's own words."""
         shown = self.observed if isinstance(self.observed, list) else [self.observed]
         return "; ".join(str(v) if _OWN_WORDS.fullmatch(str(v)) else value_in_words(v) for v in shown)
 
@@ -105,7 +105,6 @@ def matches_in_tree(screen: Screen, target: Any, handles: Handles) -> list[Node]
 
 
 def fulfilling_node(condition: Condition, screen: Screen, handles: Handles) -> Node | None:
-    """The node that fulfils a condition, if there is one."""
     subject, state, text = condition.subject, condition.state, condition.text
     if subject is None or condition.absent is not None:
         return None
@@ -188,8 +187,8 @@ def effective_text(screen: Screen, node: Node, handles: Handles) -> str:
     """What a person reads there: the text, else description, hint, or the label of its row."""
     if node.role == "text_field":
         return value_of(node)
-    own = node.shown_text or node.description or node.hint_text or node.tooltip_text
-    return own or handles.label_of(node) or next((n.shown_text for n in screen.inside(node) if n.text), "")
+    own = node.masked_text or node.description or node.hint_text or node.tooltip_text
+    return own or handles.label_of(node) or next((n.masked_text for n in screen.inside(node) if n.text), "")
 
 
 def property_of(screen: Screen, node: Node, name: str, handles: Handles) -> Any:
@@ -240,8 +239,8 @@ def _only_fitting_node(screen: Screen, node: Node, touched: Node, fits: Callable
 def value_of(node: Node) -> str:
     """What a control holds. A placeholder is not a value; a password is masked."""
     if node.role == "text_field":
-        return node.shown_text if node.password else field_value(node)[0]
-    return slider_value(node) if node.role in ("slider", "progress_bar") else node.shown_text
+        return node.masked_text if node.password else field_value(node)[0]
+    return slider_value(node) if node.role in ("slider", "progress_bar") else node.masked_text
 
 
 ROW_LEVELS = 4

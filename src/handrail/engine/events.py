@@ -96,7 +96,7 @@ class Events:
             listener.put_span(work)
 
     def listen(self, listener: Listener | None = None) -> Listener:
-        """Nothing that happens between this call and the first `await` is missed."""
+        """Misses nothing that happens between this call and the first `await`."""
         listener = listener or Listener()
         self._listeners.add(listener)
         if self._closed:
@@ -141,7 +141,6 @@ _here: ContextVar[TraceContext | None] = ContextVar("handrail.trace", default=No
 
 
 def current_trace() -> TraceContext | None:
-    """The span of this task, if any."""
     return _here.get()
 
 

@@ -14,7 +14,7 @@ from typing import Any, assert_never
 
 from handrail.engine.actions import apps_and_commands, fields, observations, scroll
 from handrail.engine.gestures import LANES, SHARE, line_points, swipe_line
-from handrail.engine.run import Outcome, Run, Stage
+from handrail.engine.run import ActionRun, Outcome, Stage
 from handrail.engine.snapshot import require_present
 from handrail.engine.verify import (
     app_in_front,
@@ -193,8 +193,10 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             assert_never(action)
 
 
-async def _confirmed(run: Run, send: Callable[[], Awaitable[str | None]], observed: str = "{}") -> Outcome:
-    """For a command whose reply is the proof; it stands for the braces in `observed`."""
+async def _confirmed(
+    run: ActionRun, send: Callable[[], Awaitable[str | None]], observed: str = "{}"
+) -> Outcome:
+    """The reply of the command is the proof; it stands for the braces in `observed`."""
     async with run.dispatching():
         reply = await send()
     return Outcome(verification=verified_by_read_back(observed.format(reply)))

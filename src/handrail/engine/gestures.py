@@ -61,11 +61,11 @@ class GuardedInput:
         """Each tap of a multi-tap is judged separately, because the first may open another screen: there
         nothing of what was permitted before counts."""
         if gesture.kind == "double_tap":
-            under = element_at(require_present(self._stage.screens.last).screen, *gesture.start)
+            under = element_at(require_present(self._stage.screens.last).screen, *gesture.start_point)
             taker = receiver(under) if under is not None else None
             if taker is not None and taker.role != "text_field":
-                await self.perform(tap(gesture.start))
-                await self.perform(replace(tap(gesture.start), count=2))
+                await self.perform(tap(gesture.start_point))
+                await self.perform(replace(tap(gesture.start_point), count=2))
                 return
         surface = self._stage.surface
         touch = surface.need(can.Mouse) if gesture.needs_mouse else surface.need(can.Touch)
@@ -76,7 +76,7 @@ class GuardedInput:
         if pointer is not None:
             # A page may act when the pointer arrives, and what it brings up then would be pressed.
             await self._stage.guard.authorize_press(self._stage, pressed)
-            await pointer.hover(gesture.start)
+            await pointer.hover(gesture.start_point)
             pressed, reached_now = await self._pressed_by(gesture)
             if reached_now != reached:
                 await self._stage.refresh_screen()
@@ -91,10 +91,10 @@ class GuardedInput:
             self._stage.run.details["strokes"] = paths  # of several gestures, the last
 
     async def _pressed_by(self, gesture: Gesture) -> tuple[PressedNodes, tuple[str, ...]]:
-        """With what is at its ends, as far as the surface tells."""
+        """Adds what is at the gesture's ends, as far as the surface tells."""
         pressed = pressed_by_strokes(gesture.strokes)
         activation = can.optional(self._stage.surface, can.Activation)
-        activated = await activation.by_points(gesture.ends) if activation is not None else None
+        activated = await activation.activated_by_points(gesture.ends) if activation is not None else None
         if activated is None:
             return pressed, ()
         return _pressed_by_either(pressed, pressed_by_activation(activated)), activated.reached
@@ -185,7 +185,7 @@ class GuardedInput:
         activation = can.optional(self._stage.surface, can.Activation)
         if (
             activation is not None
-            and (chosen := await activation.by_value(node.native_id, value)) is not None
+            and (chosen := await activation.activated_by_value(node.native_id, value)) is not None
         ):
             pressed = _pressed_by_either(pressed, pressed_by_activation(chosen))
         return await self._do("value", pressed, lambda: values.set_value(node.native_id, value))
@@ -213,13 +213,13 @@ PressedNodes = Callable[[Screen], list[Node]]
 
 
 async def activated_by_keys(stage: Stage, keys: Sequence[str], field: str = "") -> PressedNodes | None:
-    """None where the surface can't tell. `field`: the native id of what will have the focus."""
+    """Returns None where the surface can't tell. `field`: the native id of what will have the focus."""
     activation = can.optional(stage.surface, can.Activation)
     if activation is None:
         return None
     if effect_of_chord(keys) is KeyEffect.NOTHING and activation.touched_keys.isdisjoint(keys):
         return None
-    activated = await activation.by_keys(keys, field)
+    activated = await activation.activated_by_keys(keys, field)
     return pressed_by_activation(activated) if activated is not None else None
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from handrail.clock import iso_time
 from handrail.engine.events import Event, Events
-from handrail.engine.run import Run
+from handrail.engine.run import ActionRun
 from handrail.errors import HandrailError
 from handrail.journal import Journal
 from handrail.protocol.act import Act
@@ -45,7 +45,7 @@ class JournalWriter:
     session: str
     events: Events = field(default_factory=Events)
 
-    def announce(self, run: Run, event: LifecycleEvent) -> None:
+    def announce(self, run: ActionRun, event: LifecycleEvent) -> None:
         """Writes an event to the journal. `type_text` waits until its field is known; the terminal event
         comes with the envelope."""
         if event.terminal:
@@ -55,17 +55,17 @@ class JournalWriter:
         if event.state != "accepted" or not isinstance(run.action, TypeText):
             self.write_pending(run)
 
-    def publish_wait(self, run: Run, reason: str) -> None:
+    def publish_wait(self, run: ActionRun, reason: str) -> None:
         """Tells listeners what an action is waiting for. The journal only gets the duration."""
         self.events.publish(replace(self._event(run, run.life.events[-1]), waits_for=reason))
 
-    def write_pending(self, run: Run, typed: str | None = None) -> None:
+    def write_pending(self, run: ActionRun, typed: str | None = None) -> None:
         """Writes the events that were held back. `typed` replaces text that must not be read."""
         for event in run.unwritten:
             self._journal.note(self._written(self._entry(run, event, typed)))
         run.unwritten.clear()
 
-    async def finish(self, run: Run, envelope: Envelope) -> None:
+    async def finish(self, run: ActionRun, envelope: Envelope) -> None:
         """Writes the terminal entry durably, then publishes it. A stop can't interrupt this."""
         self.write_pending(run, MASKED)  # its field was never known
         # A picture can't be redacted, so it is stored only if no secret has been used.
@@ -86,7 +86,7 @@ class JournalWriter:
         await uninterrupted(self._journal.seal(self._written(entry)))
         self.events.publish(replace(self._event(run, last), terminal=True, envelope=envelope))
 
-    def _event(self, run: Run, event: LifecycleEvent) -> Event:
+    def _event(self, run: ActionRun, event: LifecycleEvent) -> Event:
         actor, by = run.caller.actor, run.caller.id
         aimed = next((aim.touched.bounds for aim in run.aims.values()), None)
         published = Event(run.id, run.action.type, self._device, event.state, event.at_ms, actor=actor, by=by)
@@ -122,7 +122,7 @@ class JournalWriter:
             written["envelope"] = envelope | _free_fields(envelope, redact)
         return written
 
-    def _entry(self, run: Run, event: LifecycleEvent, typed: str | None = None) -> dict[str, Any]:
+    def _entry(self, run: ActionRun, event: LifecycleEvent, typed: str | None = None) -> dict[str, Any]:
         entry: dict[str, Any] = {
             "kind": event.state,
             "action_id": run.id,
@@ -164,7 +164,7 @@ element to name."""
 _BY_PLACE = frozenset({"slider", "web_view", "progress_bar"})
 
 
-def describe_targets(run: Run, registry: Registry) -> None:
+def describe_targets(run: ActionRun, registry: Registry) -> None:
     """Fills `run.portraits` with a robust selector and identity for each target; for typing, of the focused
     field.
 
@@ -203,7 +203,7 @@ _NOT_DETAILS = frozenset({"expected", "observed", "delivery"})  # the envelope h
 MAX_DIAGNOSTICS = 10
 
 
-def build_envelope(run: Run, facts: Facts | None, serial: str, error: HandrailError | None) -> Envelope:
+def build_envelope(run: ActionRun, facts: Facts | None, serial: str, error: HandrailError | None) -> Envelope:
     action, details, is_retryable = run.action, dict(run.details), None
     if error is not None:
         causes = error.details.items()
@@ -265,7 +265,7 @@ def _source(action: Act) -> SourceModule:
     return "interact" if isinstance(aimed, Selector) else "server"
 
 
-def _target(run: Run) -> EnvelopeTarget | None:
+def _target(run: ActionRun) -> EnvelopeTarget | None:
     target: Any = getattr(run.action, "target", None) or getattr(run.action, "from_", None)
     if target is None and isinstance(run.action, WaitFor):
         target = run.action.condition.subject

@@ -17,7 +17,7 @@ from handrail.engine.execute import apply_on_desk, execute
 from handrail.engine.gestures import as_sent, needs_fresh_screen
 from handrail.engine.journal_writer import describe_targets
 from handrail.engine.resolve import aim, is_in_view, targets_of
-from handrail.engine.run import Outcome, Run, Stage
+from handrail.engine.run import ActionRun, Outcome, Stage
 from handrail.engine.snapshot import UiSnapshot
 from handrail.engine.verify import Proof, expected_proof
 from handrail.errors import (
@@ -80,12 +80,12 @@ async def run_actions(stages: Sequence[Stage]) -> HandrailError | None:
     return failure
 
 
-def mark_failed(run: Run) -> None:
+def mark_failed(run: ActionRun) -> None:
     if not run.life.ended:
         run.advance("failed")
 
 
-def unforeseen(run: Run, redact: Redact, error: Exception) -> HandrailError:
+def unforeseen(run: ActionRun, redact: Redact, error: Exception) -> HandrailError:
     """An unexpected exception is a bug: the log gets the traceback, the caller the type and message."""
     trace = redact("".join(traceback.format_exception(error)))
     _log.error("%s failed with an unexpected exception\n%s", run.id, trace)

@@ -24,7 +24,7 @@ from handrail.screen.text import describe, name_of
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """A resolved target."""
+    """A target is resolved to an element, or to a bare point."""
 
     target: Selector | PointTarget
     match: FoundElement
@@ -36,7 +36,6 @@ class Aim:
 
     @property
     def node(self) -> Node:
-        """The node that the target matched."""
         return self.match.node
 
     @property
@@ -79,7 +78,7 @@ class Aim:
         return ResolvedElement(
             element_id=self.element_id,
             ref=self.ref,
-            text=node.shown_text or (label if self.ref else None) or None,
+            text=node.masked_text or (label if self.ref else None) or None,
             resource_id=node.resource_id or None,
             accessibility_id=node.description or None,
             class_=node.class_name or None,
@@ -131,7 +130,7 @@ def is_shown(screen: Screen, native_id: str) -> bool:
 
 
 class _Labels(NoHandles):
-    """Of a screen that has no refs."""
+    """The screen has no refs, so labels are computed."""
 
     def __init__(self, screen: Screen) -> None:
         self._labels = {element.node: element.label for element in elements(screen, {})}
@@ -141,7 +140,7 @@ class _Labels(NoHandles):
 
 
 def aim_at(screens: ScreenTracker, target: Selector | PointTarget, node: Node) -> Aim:
-    """For a node of the current screen that was found otherwise."""
+    """Aims at a node of the current screen that was found by other means than the target."""
     return _aim(
         screens, target, FoundElement(require_present(screens.last).screen, node, "exact", screens.registry)
     )

@@ -1,4 +1,4 @@
-"""The state of one action (`Run`) and the services its code uses (`Stage`). `lifecycle` advances it.
+"""The state of one action (`ActionRun`) and the services its code uses (`Stage`). `lifecycle` advances it.
 
 `ActionQueue` says whose turn it is, and how each action is stopped.
 """
@@ -39,7 +39,7 @@ from handrail.surface.capabilities import AppHealth, Apps, DeviceSettings, Surfa
 
 if TYPE_CHECKING:
     from handrail.engine.action_guard import ActionGuard
-    from handrail.engine.session import RunSession
+    from handrail.engine.session import RunContext
 
 T = TypeVar("T")
 Work = asyncio.Task[HandrailError | None]
@@ -133,7 +133,7 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Run:
+class ActionRun:
     """Everything known about one action. It becomes the envelope and the journal entries."""
 
     id: str
@@ -141,7 +141,7 @@ class Run:
     caller: Caller
     clock: Clock
     life: Lifecycle
-    session: RunSession
+    session: RunContext
     settle: Settle
     started_ms: float
     has_waited: bool = False
@@ -239,7 +239,7 @@ class Run:
 class Stage:
     """What the code of one action uses: its run, the surface, snapshots, secrets, people."""
 
-    run: Run
+    run: ActionRun
     surface: Surface
     screens: ScreenTracker
     turn: QueueTurn
@@ -317,7 +317,7 @@ class Stage:
 
     @property
     def health(self) -> AppHealth | None:
-        """None if the surface can't tell whether an app has died."""
+        """Returns None if the surface can't tell whether an app has died."""
         return optional(self.surface, AppHealth)
 
 

@@ -352,8 +352,8 @@ class Confinement:
         self._ruleset = ruleset
 
     @classmethod
-    def of(cls, programs: Iterable[str], inside: Path, readable: Sequence[Path]) -> Confinement | None:
-        """None if this kernel has no Landlock."""
+    def allowing(cls, programs: Iterable[str], inside: Path, readable: Sequence[Path]) -> Confinement | None:
+        """Returns None if this kernel has no Landlock."""
         version = _system_call(_CREATE, None, 0, 1)
         if version < 1:
             return None
@@ -505,7 +505,9 @@ class ScriptExecutor:
         if not is_open:
             paths = [shutil.which(name, path=self._path) for name in (*ADB, *self._programs())]
             programs = [path for path in paths if path is not None and Path(path).name in script]
-            return ScriptPlan(argv, env, confinement=Confinement.of(programs, evidence.files, self._folders))
+            return ScriptPlan(
+                argv, env, confinement=Confinement.allowing(programs, evidence.files, self._folders)
+            )
         if self._without_network is None:
             self._without_network = await find_network_cut()
         return ScriptPlan([*self._without_network, *argv], env, network_cut=bool(self._without_network))
@@ -562,7 +564,7 @@ class ScriptLimits:
     open_files: int = 256
     processes: int = 64
 
-    def setter(self) -> Callable[[], None]:
+    def limit_setter(self) -> Callable[[], None]:
         """Sets these limits, as `preexec_fn`. Root has no process limit, so the run is watched as well."""
         wanted = (
             (resource.RLIMIT_CPU, self.cpu_sec),
@@ -699,7 +701,7 @@ class Attempt:
 
     async def go(self, plan: ScriptPlan, timeout_sec: float) -> ScriptResult:
         """Runs until the end or the deadline. If cancelled, all processes are dead before it raises."""
-        set_limits = self._limits.setter()
+        set_limits = self._limits.limit_setter()
 
         def prepare() -> None:
             set_limits()
@@ -747,7 +749,6 @@ class Attempt:
                 before = tasks_of_machine()
 
     def finish(self, **facts: Any) -> ScriptResult:
-        """Records the result."""
         process, redact, margin = self._process, self._secrets.redact, self._secrets.longest
         ended = facts.get("refused") or facts.get("timed_out") or facts.get("cancelled")
         result = ScriptResult(

@@ -23,7 +23,7 @@ from handrail.engine.journal_writer import JournalWriter, build_envelope, descri
 from handrail.engine.lifecycle import mark_failed, run_actions
 from handrail.engine.pictures import Eyes, with_eyes
 from handrail.engine.ref_store import BlockRegistry, RefState, RefStore, restore_refs
-from handrail.engine.run import ActionQueue, QueueTurn, Run, Stage, Work
+from handrail.engine.run import ActionQueue, ActionRun, QueueTurn, Stage, Work
 from handrail.engine.short_forms import ShortForms
 from handrail.engine.snapshot import ScreenTracker
 from handrail.errors import Cancelled, HandrailError, StoreUnusable, Unsupported
@@ -128,7 +128,7 @@ class Session(ShortForms):
             session=secrets.token_hex(16),
         )
         self._guard = ActionGuard(self._authorizer, self.journal_writer.write_pending)
-        self._run_session = RunSession(
+        self._run_session = RunContext(
             services, self.surface, self.screens, self.journal_writer, self._hold, self._authorizer
         )
         self._lock = asyncio.Lock()
@@ -287,7 +287,7 @@ class Session(ShortForms):
 
     @property
     def lease_id(self) -> str:
-        """Of this session's lease, as `Holder.id`."""
+        """`Holder.id` is this for the lease of this session."""
         return self._hold.id
 
     async def holder(self) -> HeldLease | None:
@@ -338,11 +338,13 @@ class Session(ShortForms):
 
     # one action
 
-    def _begin(self, action: AnyAction, caller: Caller, settle: Settle | None, hand: Lease | None) -> Run:
+    def _begin(
+        self, action: AnyAction, caller: Caller, settle: Settle | None, hand: Lease | None
+    ) -> ActionRun:
         clock = self._services.clock
         now = clock.now_ms()
         number = os.getpid() + next(_numbers)  # differs between processes, also between forked ones
-        run = Run(
+        run = ActionRun(
             id=action_id(action.type, now, number),
             action=action,
             caller=caller,
@@ -356,7 +358,7 @@ class Session(ShortForms):
         self.journal_writer.announce(run, run.life.events[0])
         return run
 
-    async def _finish(self, runs: Sequence[Run], work: Work) -> list[Envelope]:
+    async def _finish(self, runs: Sequence[ActionRun], work: Work) -> list[Envelope]:
         """Returns the envelopes after their journal entries are durable and their numbers belong to this
         process."""
         await asyncio.wait({work})
@@ -368,7 +370,7 @@ class Session(ShortForms):
             error = work.result()
         return [await self._seal(run, error) for run in runs]
 
-    async def _seal(self, run: Run, error: HandrailError | None) -> Envelope:
+    async def _seal(self, run: ActionRun, error: HandrailError | None) -> Envelope:
         total_ms = run.clock.monotonic_ms() - run.started_ms
         run.timings |= {"other": max(0.0, total_ms - sum(run.timings.values())), "total": total_ms}
         run.diagnostics += self.surface.diagnostics()
@@ -437,8 +439,8 @@ async def write_control(services: SessionServices, kind: str, device: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class RunSession:
-    """What runs need of their session."""
+class RunContext:
+    """Runs see their session through this: services, surface, screens, lease, authorizer."""
 
     services: SessionServices
     surface: Surface
@@ -447,11 +449,11 @@ class RunSession:
     lease: SessionLease
     authorizer: Authorizer
 
-    def announce(self, run: Run, event: LifecycleEvent) -> None:
+    def announce(self, run: ActionRun, event: LifecycleEvent) -> None:
         """Journals and publishes a step."""
         self.journal_writer.announce(run, event)
 
-    async def wait_for_device(self, run: Run) -> None:
+    async def wait_for_device(self, run: ActionRun) -> None:
         """Waits while a person has taken the device over. Raises `DeviceBusy`.
 
         Reads do not wait. On a stopped device nothing else begins, so that nobody is asked about it.
@@ -466,7 +468,7 @@ class RunSession:
             run.waited_on = last
             run.has_waited = True
 
-    async def before_dispatch(self, run: Run) -> None:
+    async def before_dispatch(self, run: ActionRun) -> None:
         """Makes the journal durable and checks the lease. Raises `DeviceBusy`."""
 
         async def describe() -> None:
@@ -489,7 +491,7 @@ class RunSession:
             return await self.authorizer.ask_person(stage.run, action, self.screens.registry.fingerprint)
 
     async def run_script(self, action: RunScript) -> ScriptResult:
-        """On this machine, in a sandbox unless policy allows a real shell."""
+        """Runs it on this machine, in a sandbox unless policy allows a real shell."""
         services = self.services
         return await services.scripts().run(
             action.script, action.timeout_sec, shell=services.script_shell(), secrets=services.secrets

@@ -43,7 +43,6 @@ class Settled:
 
 
 def no_proof(_: UiSnapshot) -> bool:
-    """For actions without a proof."""
     return False
 
 
@@ -125,7 +124,7 @@ class SettleLoop:
         self._met_on = None
 
     def _is_met(self, snapshot: UiSnapshot) -> bool:
-        """Cached per screen."""
+        """Asks once per screen."""
         if self._met_on is None or self._met_on[0] is not snapshot.screen:
             self._met_on = (snapshot.screen, self._met(snapshot))
         return self._met_on[1]

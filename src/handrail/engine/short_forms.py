@@ -114,7 +114,7 @@ class _Method:
 
 
 def action_from_call(kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """None means "not given" and is not sent."""
+    """Leaves out what is None: it was not given."""
     fields = {name: value for name, value in parameters.items() if name != "self" and value is not None}
     return {"type": kind, **fields}
 

@@ -152,7 +152,7 @@ class ScreenTracker:
 
     @cached_property
     def idle_detection(self) -> IdleDetection | None:
-        """None if only the screen itself tells whether it is idle."""
+        """Returns None if only the screen itself tells whether it is idle."""
         return optional(self._surface, IdleDetection)
 
     async def capture(self) -> UiSnapshot:
@@ -238,7 +238,7 @@ class ScreenTracker:
         """Computes during idle time what adopting this snapshot will need."""
         if self.last is None or snapshot.screen is not self.last.screen:
             _ = snapshot.analysis.signature, snapshot.analysis.fingerprint, snapshot.analysis.flags
-            self.registry.prepare(snapshot.screen, snapshot.analysis.labels)
+            self.registry.prepare_rebuild(snapshot.screen, snapshot.analysis.labels)
 
     def adopt(self, snapshot: UiSnapshot) -> None:
         """Makes this snapshot current: elements that are still there keep their refs."""
@@ -273,7 +273,7 @@ class ScreenTracker:
         return f"r{self.revision}"
 
     def at_revision(self, revision: int) -> Screen | None:
-        """None if the revision is no longer kept."""
+        """Returns None if the revision is no longer kept."""
         return self._by_revision.get(revision)
 
     def changes(self, old: Screen, new: Screen) -> Diff:

@@ -272,5 +272,5 @@ def field_contains(before: UiSnapshot, aim: Aim | None, text: str | None) -> Pro
 
 
 def verified_by_read_back(observed: Any, expected: Any = None) -> Verification:
-    """For actions that have read their effect back themselves."""
+    """The action has read its effect back itself."""
     return Verification(mode="built_in", expected=expected, observed=observed, outcome="verified")

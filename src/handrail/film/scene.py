@@ -48,7 +48,7 @@ class FilmTouch:
 
 @dataclass(frozen=True, slots=True)
 class FilmScene:
-    """One action."""
+    """The film shows one action in it."""
 
     number: str
     title: str
@@ -79,7 +79,7 @@ class FilmFrame:
 
 @dataclass(frozen=True, slots=True)
 class SceneTimes:
-    """When the film shows a scene: its begin, and what it led to."""
+    """The film shows the scene from `at_ms` on, and from `over_ms` on what it led to."""
 
     number: str
     title: str
@@ -119,14 +119,14 @@ def plan_film(scenes: Sequence[FilmScene]) -> FilmPlan:
     return FilmPlan(tuple(frames), tuple(marks), at)
 
 
-def has_touched(envelope: Mapping[str, Any]) -> bool:
+def has_acted(envelope: Mapping[str, Any]) -> bool:
     """False for actions that only looked or never reached the device."""
     return envelope.get("semantic") not in _LOOKS and envelope.get("delivery") != "not_delivered"
 
 
 def touch_of(envelope: Mapping[str, Any]) -> FilmTouch:
-    """From an envelope's target, and the strokes among its details."""
-    if not has_touched(envelope):
+    """Takes the strokes from the details, else the point of the target; empty where nothing was touched."""
+    if not has_acted(envelope):
         return FilmTouch()
     target, details = envelope.get("target") or {}, envelope.get("details") or {}
     resolved, selector = target.get("resolved") or {}, target.get("selector") or {}

@@ -133,7 +133,7 @@ def _problems_from(error: InvalidAction) -> Iterable[Problem]:
 
 @dataclass(frozen=True, slots=True)
 class FlowCall:
-    """One `run_flow` step."""
+    """A `run_flow` step calls `file` from `caller`."""
 
     caller: Path
     file: Path
@@ -268,7 +268,7 @@ def variable_uses(document: FlowDocument) -> list[VariableUse]:
 
 def names_of_own_variables(document: FlowDocument) -> list[str]:
     env = document.root.get("env")
-    return [*(env.entries if isinstance(env, Fields) else ()), *sorted(document.late)]
+    return [*(env.entries if isinstance(env, Fields) else ()), *sorted(document.late_variables)]
 
 
 def lint(document: FlowDocument) -> list[Problem]:

@@ -74,13 +74,13 @@ class FlowDocument:
         return str(name.value) if isinstance(name, Scalar) else _name_from_path(self.path)
 
     @property
-    def late(self) -> frozenset[str]:
+    def late_variables(self) -> frozenset[str]:
         """The variables that its steps fill while it runs."""
         return frozenset(late_names(self.root.get("steps")))
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """By which runs are chosen; known before the variables are."""
+        """Runs are chosen by them; they are known before the variables are."""
         tags = self.root.get("tags")
         return tuple(plain_data(tags)) if isinstance(tags, Items) else ()
 
@@ -107,7 +107,7 @@ def make_document(
     """Checks everything; without `env` (not yet bound) variables may still lack their values."""
     is_agentest = _is_agentest(root)
     builder = ModelBuilder(problems)
-    filled = root if is_agentest else _VariableFiller(env, problems).flow(root)
+    filled = root if is_agentest else _VariableFiller(env, problems).fill_flow(root)
     if is_agentest:
         drafts, steps = _agentest_steps(filled, builder)
     else:
@@ -175,7 +175,7 @@ class _VariableFiller:
         self._strict = env is not None
         self._problems = problems
 
-    def flow(self, root: Fields) -> Fields:
+    def fill_flow(self, root: Fields) -> Fields:
         entries = dict(root.entries)
         scope: dict[str, str] = dict(self._outside)
         if "env" in entries:
@@ -241,7 +241,7 @@ def loads(text: str, path: Path | None = None) -> FlowDocument:
 
 
 def _read(text: str, path: Path | None, problems: list[Problem]) -> Node | None:
-    """JSON by its suffix, or where the text starts like it and is it; otherwise YAML."""
+    """Reads JSON by its suffix, or where the text starts like it and is it; otherwise YAML."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -122,7 +122,7 @@ class DeviceWatch:
         self.changed = self.fingerprint != self._began
 
     def note(self, envelope: Envelope) -> None:
-        """After every action: dialogs of the system, and whether the app died."""
+        """Notes dialogs of the system and whether the app died; called after every action."""
         self.crashed |= envelope.failure_code == "APP_CRASHED"
         self._scan()
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from handrail.errors import HandrailError, InvalidAction
-from handrail.film.scene import FilmScene, FilmTone, FilmTouch, Picture, has_touched, touch_of, verdict_of
+from handrail.film.scene import FilmScene, FilmTone, FilmTouch, Picture, has_acted, touch_of, verdict_of
 from handrail.flow.plan import step_name
 from handrail.flow.recording import asked_fields, ended_actions
 from handrail.flow.run_record import FlowRecord, Outcome, StepRecord
@@ -89,7 +89,7 @@ def touch_of_step(step: StepRecord) -> FilmTouch:
         return FilmTouch(step.touched)
     envelope = step.envelope.to_dict()
     touch = touch_of(envelope)
-    return replace(touch, box=step.touched) if step.touched is not None and has_touched(envelope) else touch
+    return replace(touch, box=step.touched) if step.touched is not None and has_acted(envelope) else touch
 
 
 # the journal
@@ -157,7 +157,7 @@ def _picture(journal: Journal, shown: ShownAction) -> Picture | None:
 
 
 def _journal_scene(row: ActionRow, shown: ShownAction) -> FilmScene | None:
-    """None for what only looks, and for what was done elsewhere than on a phone."""
+    """Returns None for what only looks, and for what was done elsewhere than on a phone."""
     envelope = shown.envelope or {}
     if envelope.get("semantic") == "observation" or envelope.get("device") is None:
         return None

@@ -181,7 +181,7 @@ class FileRepair:
         self._healed: dict[tuple[StepPath, str], Selector] = {}
 
     @property
-    def text(self) -> str:
+    def repaired_text(self) -> str:
         return self._now.text
 
     def add(self, at: StepPath, healed: Healed) -> str:
@@ -263,7 +263,7 @@ class Repairs:
     def text(self, path: Path | None) -> str | None:
         """The healed text of a file; None where nothing in it was healed."""
         repair = self._repairs.get(path)
-        return repair.text if repair else None
+        return repair.repaired_text if repair else None
 
     def save(self) -> None:
         """Writes the repairs into the files. Called once the flow has passed with them."""

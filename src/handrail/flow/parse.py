@@ -60,7 +60,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list."""
+    """A list keeps its place in the file."""
 
     items: tuple[Node, ...]
     start: Mark

@@ -64,7 +64,7 @@ class StepSource(Protocol):
     def is_agentest(self) -> bool: ...
 
     @property
-    def late(self) -> frozenset[str]:
+    def late_variables(self) -> frozenset[str]:
         """Variables that its steps fill while it runs."""
 
     @property
@@ -391,7 +391,7 @@ def find_flows(paths: Sequence[Path]) -> list[Path]:
 
 
 def has_wanted_tags(tags: Collection[str], only: Collection[str], without: Collection[str]) -> bool:
-    """At least one of `only` where any are given, and none of `without`."""
+    """The tags have at least one of `only` where any are given, and none of `without`."""
     return (not only or any(tag in only for tag in tags)) and not any(tag in without for tag in tags)
 
 

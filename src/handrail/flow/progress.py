@@ -135,7 +135,7 @@ class LiveFlowProgress(FlowProgress):
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Nothing moves while a person is asked."""
+        """The display stands still while a person is asked."""
         live = self._live
         if live is None:
             yield

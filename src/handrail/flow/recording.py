@@ -252,7 +252,7 @@ def asked_fields(shown: ShownAction) -> dict[str, Any]:
 
 
 def recorded_step(shown: ShownAction) -> RecordedStep | None:
-    """None for what does not belong into a flow: reads, pauses, vain attempts, acts of the desk."""
+    """Returns None for what does not belong into a flow: reads, pauses, vain attempts, acts of the desk."""
     fields, envelope = asked_fields(shown), shown.envelope or {}
     succeeded = envelope.get("success") is True
     if not _belongs_into_flow(fields) or not (succeeded or _did_something(envelope)):

@@ -361,7 +361,7 @@ class StepRunner:
         named = planned.step.action.device if isinstance(planned.step, Step) else None
         on = self.devices.get(named, on) if named else on
         if id(planned.document) not in self._late_names:
-            self._late_names[id(planned.document)] = planned.document.late
+            self._late_names[id(planned.document)] = planned.document.late_variables
         names = ", ".join(planned.inner) if isinstance(planned.step, Parallel) else on.name
         record = self._record(path, planned.label, planned.source, names, planned.place.line)
         into.append(record)
@@ -467,7 +467,7 @@ class StepRunner:
     async def part(
         self, action: AnyAction, on: DeviceWatch, record: StepRecord, *, lenient: bool = False
     ) -> Envelope:
-        """For late steps that are several actions: each is a step inside."""
+        """Runs one action of a late step that is several: each is a step inside."""
         path = (*record.path, len(record.children))
         label = step_name(Step(action=action))
         child = self._record(path, label, {action.type: None}, on.name, record.line)

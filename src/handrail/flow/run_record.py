@@ -60,11 +60,11 @@ class StepRecord:
 
     @property
     def number(self) -> str:
-        """As people count: 3.1 is the first step inside the third."""
+        """Counts as people do: 3.1 is the first step inside the third."""
         return ".".join(str(index + 1) for index in self.path)
 
     @property
-    def typed(self) -> str | None:
+    def typed_text(self) -> str | None:
         """What was typed, variables filled in and secrets not."""
         action = self.source.get("type_text")
         text = action.get("text") if isinstance(action, Mapping) else action
@@ -72,8 +72,8 @@ class StepRecord:
 
     @property
     def words(self) -> str:
-        """Its label, with what was typed."""
-        return f"{self.label} “{self.typed}”" if self.typed else self.label
+        """Adds what was typed to the label."""
+        return f"{self.label} “{self.typed_text}”" if self.typed_text else self.label
 
 
 @dataclass(slots=True)

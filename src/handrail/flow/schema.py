@@ -250,7 +250,7 @@ def schema_ref(name: str) -> Schema:
 
 
 def snake(name: str) -> str:
-    """`durationMs` → `duration_ms`."""
+    """Makes `duration_ms` of `durationMs`."""
     return "".join(f"_{char.lower()}" if char.isupper() else char for char in name)
 
 

@@ -24,7 +24,7 @@ from handrail.errors import (
 )
 from handrail.ios.programs import INSTALL_MS, GoIos, Simctl, service_of
 from handrail.ios.screen_reader import IosScreenReader
-from handrail.ios.wda import Wda, as_delivery
+from handrail.ios.wda import Wda, mark_delivery
 from handrail.screen.node import Screen
 from handrail.screen.windows import SPRINGBOARD
 from handrail.surface.values import DeviceReport, InstalledApp, LastWords, NetworkChange
@@ -43,7 +43,7 @@ _LONGEST_ROWS = 500
 
 
 class IosApps:
-    """`Apps` and `AppHealth`."""
+    """Serves `Apps` and `AppHealth`."""
 
     def __init__(
         self, wda: Wda, reader: IosScreenReader, simctl: Simctl | None, go_ios: GoIos, version: str
@@ -64,7 +64,7 @@ class IosApps:
             raise Unsupported("An app of an iPhone has no activities", delivery="not_delivered")
         body: dict[str, Any] = {"bundleId": package, "shouldWaitForQuiescence": False}
         if extras:
-            with as_delivery("not_delivered"):
+            with mark_delivery("not_delivered"):
                 state = await self.state_of(package)
             if state != NOT_RUNNING:
                 raise Unsupported(
@@ -91,13 +91,13 @@ class IosApps:
 
     async def stop(self, package: str) -> str:
         await self._wda.send("/wda/apps/terminate", {"bundleId": package})
-        with as_delivery("delivered"):
+        with mark_delivery("delivered"):
             state = await self.state_of(package)
         return "stopped" if state in (0, NOT_RUNNING) else _STATES.get(state, f"state {state}")
 
     async def restart(self, package: str) -> None:
         await self.stop(package)
-        with as_delivery("unknown"):
+        with mark_delivery("unknown"):
             await self.start(package, None)
 
     async def state_of(self, package: str) -> int:
@@ -187,7 +187,7 @@ class IosApps:
 
 
 class IosSettings:
-    """`DeviceSettings` and `ClipboardAccess`."""
+    """Serves `DeviceSettings` and `ClipboardAccess`."""
 
     def __init__(self, wda: Wda, reader: IosScreenReader, simctl: Simctl | None) -> None:
         self._wda = wda
@@ -223,7 +223,7 @@ class IosSettings:
             raise Unsupported("An iPhone can't be set to turn by itself", delivery="not_delivered")
         wanted = _ORIENTATIONS[orientation]
         await self._wda.send("/orientation", {"orientation": wanted})
-        with as_delivery("delivered"):
+        with mark_delivery("delivered"):
             stands = str(await self._wda.get("/orientation"))
         return "landscape" if "LANDSCAPE" in stands else "portrait" if "PORTRAIT" in stands else stands
 
@@ -236,7 +236,7 @@ class IosSettings:
             await self._simctl.run("ui", "appearance", appearance)
             return (await self._simctl.run("ui", "appearance")).decode().strip()
         await self._wda.post("/wda/device/appearance", {"name": appearance})
-        with as_delivery("delivered"):
+        with mark_delivery("delivered"):
             info = await self._wda.get("/wda/device/info")
         return str(info.get("userInterfaceStyle", appearance)) if isinstance(info, dict) else appearance
 
@@ -245,7 +245,7 @@ class IosSettings:
             await self._simctl.run("location", "set", f"{latitude},{longitude}")
             return f"{latitude:g}, {longitude:g}"
         await self._wda.send("/wda/simulatedLocation", {"latitude": latitude, "longitude": longitude})
-        with as_delivery("delivered"):
+        with mark_delivery("delivered"):
             place = await self._wda.get("/wda/simulatedLocation")
         if not isinstance(place, dict) or place.get("latitude") is None:
             raise Unsupported("This iPhone does not report its simulated location", delivery="unknown")
@@ -274,7 +274,7 @@ class IosSettings:
 
 
 class SimulatorFiles:
-    """`AppData` and `Logs` of a simulator, whose files are files of the Mac."""
+    """`AppData` and `LogAccess` of a simulator, whose files are files of the Mac."""
 
     def __init__(self, simctl: Simctl, clock: Clock) -> None:
         self._simctl = simctl

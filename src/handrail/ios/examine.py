@@ -167,5 +167,5 @@ def _masked(attribute: re.Match[str]) -> str:
 
 
 def _mask_words(words: str) -> str:
-    """Only spaces and ASCII's marks are left as they are."""
+    """Leaves only spaces and ASCII's marks as they are."""
     return words if words in _PLAIN else re.sub(r"[^\W\d_]|[^\x00-\x7f]", "x", re.sub(r"\d", "0", words))

@@ -15,7 +15,7 @@ from handrail.errors import (
     Unsupported,
 )
 from handrail.ios.screen_reader import FocusedField, IosScreenReader, element_of
-from handrail.ios.wda import INPUT_MS, Wda, as_delivery
+from handrail.ios.wda import INPUT_MS, Wda, mark_delivery
 from handrail.protocol.keys import KeyEffect, effect_of_chord, name_of_key
 from handrail.screen.node import Node, Screen, ScreenPoint, receiver
 from handrail.screen.reach import touch_targets
@@ -54,7 +54,7 @@ class IosInput:
         self._upright_checked: tuple[int, int] | None = None
 
     async def perform(self, gesture: Gesture) -> None:
-        with as_delivery("not_delivered"):
+        with mark_delivery("not_delivered"):
             scale = await self._reader.scale()
             await self._require_upright()
         strokes = [_finger(gesture, stroke, scale) for stroke in gesture.strokes]
@@ -112,7 +112,7 @@ class IosInput:
 
     async def _back(self) -> None:
         """Hides the keyboard, else touches the navigation bar's button, else swipes from the left edge."""
-        with as_delivery("not_delivered"):
+        with mark_delivery("not_delivered"):
             screen = await self._reader.look()
             scale = await self._reader.scale()
         if has_keyboard(screen):
@@ -125,7 +125,7 @@ class IosInput:
                     delivery=error.details.get("delivery"),
                 ) from None
             return
-        with as_delivery("not_delivered"):
+        with mark_delivery("not_delivered"):
             await self._require_upright()
         if (button := back_button(screen)) is not None:
             await self._send([_tap(button.center.x / scale, button.center.y / scale)], 0)
@@ -135,7 +135,7 @@ class IosInput:
 
     # what an input would activate
 
-    async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
+    async def activated_by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
         """Back touches; Enter without a field that is known to have the focus may press anything."""
         del field
         screen = self._reader.last
@@ -153,11 +153,11 @@ class IosInput:
             return Activated(is_unknown=True)
         return None
 
-    async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
+    async def activated_by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
         del points
         return None
 
-    async def by_value(self, native_id: str, value: ControlValue) -> Activated | None:
+    async def activated_by_value(self, native_id: str, value: ControlValue) -> Activated | None:
         del native_id, value
         return None
 
@@ -251,7 +251,7 @@ class IosText:
         into: str | None = None,
         how: TypingWay | None = None,  # noqa: ARG002
     ) -> Typed:
-        with as_delivery("not_delivered"):
+        with mark_delivery("not_delivered"):
             front = (await self._reader.foreground()).package if into is not None else None
         if front != into:
             raise ElementNotInteractable(
@@ -270,7 +270,7 @@ class IosText:
         is_same = after is not None and after.element == field.element and not after.is_secure
         if arrived is False and is_same and text.isprintable() and await self._emptied(field):
             # Lost or swapped characters: the whole is typed again, slowly. Never only the rest.
-            with as_delivery("unknown"):
+            with mark_delivery("unknown"):
                 await self._type(field.text + text, frequency=SLOW_KEYS)
             after = await self._read_after_input()
             arrived = None if after is None else after.text == field.text + text
@@ -301,7 +301,7 @@ class IosText:
         await self._wda.send("/wda/keys", body, timeout_ms=INPUT_MS + MS_PER_KEY * len(text))
 
     async def _focused(self) -> FocusedField:
-        with as_delivery("not_delivered"):
+        with mark_delivery("not_delivered"):
             field = await self._reader.focused_field()
         if field is None:
             raise ElementNotInteractable(
@@ -326,7 +326,7 @@ class IosText:
         kind, _, ordinal = native_id.partition("#")
         if not kind.endswith("PickerWheel") or not isinstance(value, str):
             return None
-        with as_delivery("not_delivered"):
+        with mark_delivery("not_delivered"):
             query = {"using": "class name", "value": "XCUIElementTypePickerWheel"}
             wheels = await self._wda.read("/elements", query)
         if not isinstance(wheels, list) or not int(ordinal) < len(wheels):
@@ -338,13 +338,13 @@ class IosText:
         except IosCommandError as error:
             if error.details.get("error") != "invalid element state":
                 raise
-        with as_delivery("delivered"):
+        with mark_delivery("delivered"):
             shown = str(await self._wda.read(f"{path}/attribute/value") or "")
         return SetControl(shown, shown == value)
 
 
 def was_typed(before: FocusedField, text: str, after: FocusedField | None) -> bool | None:
-    """None where nobody can tell. Of a secure field only the length is known."""
+    """Returns None where nobody can tell. Of a secure field only the length is known."""
     if after is None:
         return None
     if before.is_secure or after.is_secure:

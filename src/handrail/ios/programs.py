@@ -153,7 +153,7 @@ class GoIos:
         self._clock = clock
 
     async def run(self, *words: str, timeout_ms: float = RUN_MS) -> list[dict[str, Any]]:
-        """Its answers, a JSON document each."""
+        """Returns go-ios's answers, a JSON document each."""
         if self._program is None:
             raise Unsupported(
                 f"`ios {words[0]}` of go-ios is needed for this on an iPhone",

@@ -179,7 +179,7 @@ class IosScreenReader:
         return min(near, key=lambda field: field.bounds.area).bounds if near else None
 
     async def focused_field(self) -> FocusedField | None:
-        """None where nothing has the focus."""
+        """Returns None where nothing has the focus."""
         try:
             element = element_of(await self._wda.read("/element/active"))
             kind, value, placeholder = [
@@ -243,7 +243,7 @@ class IosScreenReader:
             raise PictureUnreadable(f"WebDriverAgent's picture is not base64: {error}") from None
 
     async def is_locked(self) -> bool | None:
-        """None where the phone does not tell."""
+        """Returns None where the phone does not tell."""
         try:
             answer = await self._wda.get("/wda/locked")
         except HandrailError:

@@ -26,7 +26,7 @@ _NOT_HERE: Mapping[type, str] = {
     can.Mouse: "A finger can't hover, has one button and holds no keys",
     can.Scrolling: "An app scrolls for a finger only",
     can.AppData: "Files of apps can only be read on a simulator",
-    can.Logs: "The log can only be read on a simulator; `ios syslog` of go-ios shows an iPhone's",
+    can.LogAccess: "The log can only be read on a simulator; `ios syslog` of go-ios shows an iPhone's",
     can.IdleDetection: "An iPhone does not report when its screen is at rest; it is checked",
     can.ShellCommands: "An iPhone runs no commands",
 }
@@ -72,7 +72,7 @@ class IosSurface:
             can.AppHealth: apps,
         }
         if simctl is not None:
-            self._filled |= dict.fromkeys((can.AppData, can.Logs), SimulatorFiles(simctl, clock))
+            self._filled |= dict.fromkeys((can.AppData, can.LogAccess), SimulatorFiles(simctl, clock))
         if windows is not None:
             self._filled[DeskWindows] = windows
 

@@ -60,8 +60,8 @@ _OLD_STATUS = {
 
 
 @contextmanager
-def as_delivery(delivery: Delivery) -> Iterator[None]:
-    """What fails in here, before or after an input, says nothing of the input; its delivery is this."""
+def mark_delivery(delivery: Delivery) -> Iterator[None]:
+    """Errors inside the block get this delivery: what fails before or after an input says nothing of it."""
     try:
         yield
     except HandrailError as error:
@@ -73,7 +73,7 @@ Dial = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]
 
 
 class _Connection:
-    """One kept connection."""
+    """A connection stays open between requests."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
@@ -157,7 +157,7 @@ class Wda:
 
     async def send(self, path: str, body: Mapping[str, Any], *, timeout_ms: float = INPUT_MS) -> Any:
         """An input in our session, sent once. Errors tell its delivery."""
-        with as_delivery("not_delivered"):
+        with mark_delivery("not_delivered"):
             session = self.session or await self.open_session()
         try:
             return (await self._request("POST", f"/session/{session}{path}", body, timeout_ms)).get("value")
@@ -165,7 +165,7 @@ class Wda:
             if error.details.get("error") != "invalid session id":
                 raise
             self._forget_session()
-            with as_delivery("not_delivered"):
+            with mark_delivery("not_delivered"):
                 await self._refuse_if_taken()
             raise IosCommandError(
                 "The session of WebDriverAgent had ended, so nothing was sent",

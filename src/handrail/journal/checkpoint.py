@@ -133,7 +133,7 @@ class RememberedCheckpoint:
         return self.signed.checkpoint.root
 
     def read_leaves(self) -> Iterator[bytes]:
-        """In order, not beyond the checkpoint; they end early where the file does."""
+        """Yields them in order, not beyond the checkpoint, and fewer where the file is shorter."""
         if self.leaves is None:
             return
         left = self.size
@@ -188,7 +188,7 @@ class WitnessedLog:
             return 0
 
     def add_leaves(self, first: int, data: bytes) -> None:
-        """From leaf `first` on; what stood there and beyond is replaced."""
+        """Replaces what stood from leaf `first` on."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = os.open(self.leaves, os.O_RDWR | os.O_CREAT, 0o600)
         try:

@@ -36,7 +36,7 @@ class Head:
 
     @classmethod
     def parse(cls, text: str) -> Head | None:
-        """What `str` wrote."""
+        """Reads what `str` wrote; None for anything else."""
         match = re.fullmatch(r"(\d{1,18}):([0-9a-f]{64})", text.strip())
         return cls(int(match[1]), match[2]) if match else None
 

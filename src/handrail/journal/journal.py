@@ -191,7 +191,7 @@ class Journal:
             return replace(verdict, warnings=(*warnings, *verdict.warnings, *blob_problems))
 
     def blob(self, name: str) -> bytes | None:
-        """Its bytes; None when they are not kept, and `blob_state` says why."""
+        """Returns its bytes; None when they are not kept, and `blob_state` says why."""
         return self._blobs.get(name)
 
     def blob_state(self, name: str) -> str | None:

@@ -191,7 +191,7 @@ def cut_tree(db: sqlite3.Connection, size: int) -> None:
 
 
 def stored_leaves(db: sqlite3.Connection, first: int, last: int) -> Iterator[Leaf]:
-    """Of the entries from number `first` to `last`, as they are stored."""
+    """Yields the leaves of the entries from number `first` to `last`, as they are stored."""
     for data in _read_salts_and_hashes(db, first, last):
         for at in range(0, len(data), LEAF_BYTES):
             yield Leaf(data[at : at + SALT_BYTES], data[at + SALT_BYTES : at + LEAF_BYTES])

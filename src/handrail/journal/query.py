@@ -44,7 +44,7 @@ class ActionRow:
     """As it was accepted; empty where that was not written."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As the event has it; what it was about is for people's lists."""
+        """Writes what the event has; what it was about is for people's lists."""
         fields = asdict(self)
         del fields["about"], fields["action"]
         return {key: value for key, value in fields.items() if value is not None}
@@ -77,7 +77,7 @@ class Filter:
 
 
 def query_actions(db: sqlite3.Connection, wanted: Filter, limit: int) -> list[ActionRow]:
-    """Newest first. The next page begins `before` the last row's `seq`."""
+    """Lists the newest first. The next page begins `before` the last `seq`."""
     clauses, values = wanted.sql()
     rows = db.execute(
         f"SELECT seq, at_ms, body FROM journal WHERE ({ENDS}){clauses} ORDER BY seq DESC LIMIT ?",  # noqa: S608

@@ -31,7 +31,7 @@ def placeholder(name: str) -> str:
 
 
 def is_placeholder(value: object) -> bool:
-    """Nothing but one: what is behind it may not be told."""
+    """The text is nothing but a placeholder: what is behind it may not be told."""
     return isinstance(value, str) and PLACEHOLDER.fullmatch(value) is not None
 
 

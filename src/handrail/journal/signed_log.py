@@ -135,7 +135,7 @@ class JournalLog:
                 add_missing_leaves(self._db, end, AT_ONCE)
 
     def leaf_hashes(self, first: int, end: int) -> bytes:
-        """Of the leaves from `first`, counted from 0, to before `end`."""
+        """Joins the hashes of the leaves from `first`, counted from 0, to before `end`."""
         return b"".join(leaf_hashes(self._db, first + 1, end))
 
     def size(self) -> int:

@@ -55,7 +55,7 @@ def make_key(path: Path, kind: int, name: str) -> SigningKey:
 
 @dataclass(frozen=True, slots=True)
 class HandOver:
-    """From one key to the next."""
+    """A key says in it which key signs after it."""
 
     old: VerifierKey
     new: VerifierKey
@@ -112,7 +112,7 @@ class LogKeys:
         self._next = self.folder / "journal.key.next"
 
     def signer(self) -> SigningKey | None:
-        """None where none was made yet."""
+        """Returns None where none was made yet."""
         self._finish_hand_over()
         try:
             return read_key(self.path)

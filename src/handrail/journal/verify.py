@@ -121,9 +121,9 @@ class _ChainWalk:
         grown = _StoredTreeCheck(db)
         for row in db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq"):  # noqa: S608
             event = self._check_link(row)
-            leaf = grown.next((row[0], row[1], row[4], row[10]))
+            leaf = grown.check_entry((row[0], row[1], row[4], row[10]))
             for compared in self._elsewhere:
-                compared.entry(row[0], leaf)
+                compared.compare_entry(row[0], leaf)
             if event.get("kind") == HEAD_MISMATCH:
                 held, was = event.get("head_file"), event.get("last_entry")
                 why = f"the head file did not fit: it held {held}, the last entry was {was}"
@@ -192,8 +192,8 @@ class _StoredTreeCheck:
         self._priors = LastLeaves(db)
         self._tile: list[bytes] = []
 
-    def next(self, entry: TreeEntry) -> Leaf | None:
-        """Its leaf; None where the tree has not taken it up yet."""
+    def check_entry(self, entry: TreeEntry) -> Leaf | None:
+        """Returns its leaf; None where the tree has not taken it up yet. Raises where they differ."""
         seq = entry[0]
         if seq > self.size:
             return None
@@ -212,7 +212,7 @@ class _StoredTreeCheck:
         return leaf
 
     def _check_nodes(self, seq: int) -> None:
-        """Of every stored level that ends here."""
+        """Checks the nodes of every stored level that ends here."""
         nodes, self._tile = merkle.root_of_complete_subtree(self._tile), []
         level, number = TILE_LEVELS, seq >> TILE_LEVELS
         while True:
@@ -250,7 +250,7 @@ class _ComparedCheckpoint:
         """The first so many entries are certainly the ones that were kept."""
         return self.remembered.size if self.agrees else self.matched if self.remembered.vouched else 0
 
-    def entry(self, seq: int, leaf: Leaf | None) -> None:
+    def compare_entry(self, seq: int, leaf: Leaf | None) -> None:
         """Raises where this very entry is another one than was kept."""
         stored_hash = next(self._leaves, None)
         if stored_hash is None or leaf is None:

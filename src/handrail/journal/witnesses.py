@@ -56,7 +56,7 @@ class WitnessRefused(VerificationFailed):
 
 
 class JournalWitness(Protocol):
-    """Where checkpoints go."""
+    """Checkpoints go to it, and come back from it."""
 
     def add(self, log: JournalLog, signed: SignedCheckpoint) -> list[Signature]:
         """Keep this checkpoint; the signatures of whoever countersigned it."""
@@ -265,7 +265,7 @@ class WitnessState:
 
     @classmethod
     def read(cls, home: Path, place: str) -> WitnessState:
-        """Nothing is known of another witness than the one that the file names."""
+        """Returns an empty state for another witness than the one that the file names."""
         with contextlib.suppress(OSError, ValueError, TypeError):
             state = cls(**json.loads(_state_path(home).read_text()))
             if state.place == place:
@@ -407,7 +407,7 @@ class WitnessRefusal:
 def judge_checkpoint(
     request: AddCheckpoint, keys: Collection[VerifierKey], last: Checkpoint | None
 ) -> WitnessRefusal | None:
-    """None where a witness that trusts these keys, and signed `last` before, may sign."""
+    """Returns None where a witness that trusts these keys, and signed `last` before, may sign."""
     new = request.signed.checkpoint
     own = [key for key in keys if key.name == new.origin]
     if not own:

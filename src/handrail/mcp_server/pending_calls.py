@@ -191,7 +191,7 @@ class Question:
         ways = f"`handrail approve {approval.id}` (or `handrail reject {approval.id}`)"
         self.elsewhere = f"Ask them to run {ways} in a terminal."  # for a client that shows no forms
 
-    async def is_open(self) -> bool:
+    async def is_unanswered(self) -> bool:
         return (await self._approvals.get(self.id)).is_open
 
     async def take_answer(self, result: ElicitResult, by: str) -> bool:
@@ -246,7 +246,7 @@ class WaitingCall:
         requests = {question.id: ElicitRequest(params=question.form)}
         return InputRequiredResult(input_requests=requests, request_state=f"{question.id}.{self.token}")
 
-    def matches_open_token(self, state: str) -> bool:
+    def is_state_of_open_question(self, state: str) -> bool:
         expected = f"{self.open.id}.{self.token}" if self.open is not None else ""
         return bool(expected) and hmac.compare_digest(expected.encode(), state.encode())
 
@@ -254,16 +254,16 @@ class WaitingCall:
         self.changed_ms = clock.now_ms()
 
     async def pending(self) -> list[Question]:
-        """Its open questions. A flow on several devices may have several."""
+        """Lists its open questions. A flow on several devices may have several."""
         if self.task.done():
             return []
-        return [question for question in self.questions.all if await question.is_open()]
+        return [question for question in self.questions.all if await question.is_unanswered()]
 
     async def open_question(self) -> Question | None:
         """The last question, if it is still open."""
         if self.open is None or self.task.done():
             return None
-        return self.open if await self.open.is_open() else None
+        return self.open if await self.open.is_unanswered() else None
 
 
 class CallQuestions:
@@ -282,8 +282,8 @@ class CallQuestions:
         if not self.bell.done():
             self.bell.set_result(None)
 
-    def take(self) -> Question | None:
-        """The oldest one, if there is any."""
+    def take_oldest(self) -> Question | None:
+        """None when no question waits."""
         if not self.waiting:
             return None
         if len(self.waiting) == 1:
@@ -310,10 +310,10 @@ class CallList:
 
     def find_by_state(self, state: str) -> WaitingCall | None:
         self._forget_old()
-        return next((call for call in self.calls if call.matches_open_token(state)), None)
+        return next((call for call in self.calls if call.is_state_of_open_question(state)), None)
 
     def find_by_task(self, task_id: str, owner: str) -> WaitingCall | None:
-        """None for everybody but the caller who started it."""
+        """Returns None for everybody but the caller who started it."""
         self._forget_old()
         for call in self.calls:
             if hmac.compare_digest((call.task_id or "").encode(), task_id.encode()) and call.task_id:
@@ -522,7 +522,7 @@ class ToolCalls:
                 async with Deadline(self._clock, patience_ms):
                     ends: set[asyncio.Future[Any]] = {call.task, call.questions.bell}
                     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        pending = call.questions.take()
+        pending = call.questions.take_oldest()
         call.open = pending or call.open
         return pending
 
@@ -620,7 +620,7 @@ def task_created(call: WaitingCall) -> Wire:
 
 
 def require_tasks(ctx: Context) -> None:
-    """Only a client that says it knows tasks is told of them."""
+    """Raises unless the client says that it knows tasks."""
     if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         raise MCPError(types.METHOD_NOT_FOUND, "Method not found", ctx.method)
     if not RequestClient(ctx).takes_tasks:

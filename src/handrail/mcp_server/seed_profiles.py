@@ -379,7 +379,7 @@ async def _display(call: ToolCall) -> tuple[Session, Display]:
 
 
 async def _screen_size(call: ToolCall) -> ToolAnswer:
-    """In pixels, as all coordinates are."""
+    """Answers in pixels, as all coordinates are."""
     _, display = await _display(call)
     return ToolAnswer(f"The screen has {display.width}x{display.height} pixels.")
 

@@ -79,7 +79,7 @@ def tools_of_profile(profile: str) -> list[Tool]:
 
 
 def seed_profile_of(profile: str) -> SeedProfile | None:
-    """None for native profiles."""
+    """Returns None for native profiles."""
     if profile not in SEEDS:
         return None
     from handrail.mcp_server.seed_profiles import PROFILES as PROFILES_OF_SEEDS  # noqa: PLC0415  (flows are slow)

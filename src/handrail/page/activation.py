@@ -46,8 +46,8 @@ class PageActivation:
     _judged: list[tuple[Place, dict[str, Any], str]] = field(default_factory=list, init=False)
     """By document: the question and its answer."""
 
-    async def by_keys(self, keys: Sequence[str], native_id: str = "") -> Activated | None:
-        """None if no document has the focus. `native_id`: of what will have it."""
+    async def activated_by_keys(self, keys: Sequence[str], native_id: str = "") -> Activated | None:
+        """Returns None if no document has the focus. `native_id`: what will have it."""
         kind = _KINDS.get(effect_of_chord(keys))
         if kind is None:
             return Activated()
@@ -67,11 +67,11 @@ class PageActivation:
             self.activated = await self._joined(parts)
         return self.activated
 
-    async def by_points(self, points: Sequence[tuple[float, float]]) -> Activated:
-        """In the page's own pixels."""
+    async def activated_by_points(self, points: Sequence[tuple[float, float]]) -> Activated:
+        """Takes points in the page's own pixels."""
         return await self._joined([await self._at(self._main, list(points))])
 
-    async def by_value(self, native_id: str, value: ControlValue) -> Activated:
+    async def activated_by_value(self, native_id: str, value: ControlValue) -> Activated:
         place, number = self._locate(native_id)
         if place is None:
             return await self.anything()
@@ -98,12 +98,12 @@ class PageActivation:
             try:
                 await self.evaluate(script, place)
             except BrowserCommandError:
-                raise changed() from None
+                raise changed_error() from None
         others: list[Place] = []
         if not self.is_open and not of_a_text:
             judged = [place for place, _, _ in self._judged]
             parts = [(part, part.frame) for part in self.page.parts.values()]
-            others = [place for place in {*self.page.places(), *parts} if place not in judged]
+            others = [place for place in {*self.page.documents(), *parts} if place not in judged]
             for place in others:
                 with suppress(HandrailError):
                     await self.evaluate("handrail.bar()", place)
@@ -115,7 +115,7 @@ class PageActivation:
                 with suppress(HandrailError):  # another page is there
                     is_refused |= bool(await self.evaluate("handrail.disarm()", place))
         if is_refused:
-            raise changed("unknown" if of_a_text else "not_delivered")
+            raise changed_error("unknown" if of_a_text else "not_delivered")
 
     async def guard_hover(self) -> None:
         """For a moment, what the pointer brings up under itself does not hear of it.
@@ -125,7 +125,7 @@ class PageActivation:
         for place, question, answer in self._judged:
             judged = json.dumps([question, answer, self.is_open, True])
             if await self.evaluate(f"handrail.arm(...{judged})", place):
-                raise changed()
+                raise changed_error()
 
     @property
     def _main(self) -> Place:
@@ -148,7 +148,7 @@ class PageActivation:
         if native_id:
             requests = [(place or self._main, _if_same(native_id, script))]
         else:
-            requests = [(each, f"document.hasFocus() ? {script} : null") for each in self.page.places()]
+            requests = [(each, f"document.hasFocus() ? {script} : null") for each in self.page.documents()]
             requests += [(self._main, script)] if self.gets_every_key else []
         answers: list[tuple[Place, Mapping[str, Any]]] = []
         was_replaced = False
@@ -170,10 +170,10 @@ class PageActivation:
         return answers
 
     async def _with_handlers(self, place: Place, answer: Mapping[str, Any], kind: str) -> Activated:
-        """With what the page's own handlers may do."""
+        """Adds what the page's own handlers may do."""
         if answer.get("unread"):
             return Activated(is_unknown=True, asks=_UNREAD)
-        events = await self.page.handlers(place, int(answer["listens"]), up_to_window=bool(answer["top"]))
+        events = await self.page.event_types(place, int(answer["listens"]), up_to_window=bool(answer["top"]))
         decisive = _ENTER_EVENTS if kind == "press" else _KEY_EVENTS | _COPY_EVENTS
         if answer["breaks"] and kind == "press":
             decisive |= {"input"}
@@ -205,7 +205,7 @@ class PageActivation:
                 asks = _UNREAD if part["unread"] else ""
                 parts.append(Activated(elements, asks=asks, reached=(f"{token}.{part['reached']}",)))
                 parts += [await self._chosen(place, number) for number in part["choices"]]
-            elif inner := self.page.shown_in(f"{(await self.page.world(*place)).token}.{part['frame']}"):
+            elif inner := self.page.document_in(f"{(await self.page.world(*place)).token}.{part['frame']}"):
                 parts.append(await self._at(inner, [(part["x"], part["y"])], depth + 1))
             else:
                 parts.append(Activated(asks=_UNREAD))
@@ -214,7 +214,7 @@ class PageActivation:
     async def _chosen(self, place: Place, number: int) -> Activated:
         """A checkbox, a radio or a slider whose own handler may submit its form."""
         form = await self._form(place, number)
-        events = await self.page.handlers(place, 1, up_to_window=False) if form else set()
+        events = await self.page.event_types(place, 1, up_to_window=False) if form else set()
         return Activated(await self._elements(place, form)) if events & _CHOICE_EVENTS else Activated()
 
     async def _form(self, place: Place, number: int) -> list[dict[str, Any]]:
@@ -240,7 +240,7 @@ class PageActivation:
         elements, asks = list(activated.elements), activated.asks
         if activated.is_unknown:
             self.is_open = True
-            for place in self.page.places():
+            for place in self.page.documents():
                 unseen = None
                 with suppress(BrowserCommandError):
                     unseen = await self.evaluate("handrail.unseen()", place)
@@ -257,7 +257,7 @@ def _if_same(native_id: str, script: str) -> str:
     return f"handrail.token === {json.dumps(native_id.partition('.')[0])} ? {script} : null"
 
 
-def changed(delivery: Delivery = "not_delivered") -> ActionRejected:
+def changed_error(delivery: Delivery = "not_delivered") -> ActionRejected:
     return ActionRejected(
         "What the input would press changed after it was judged, so the page did not get it",
         hint="Look again.",

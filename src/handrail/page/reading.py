@@ -178,7 +178,7 @@ class PageReader:
                     raise
         raise AssertionError("unreachable")
 
-    def places(self) -> list[Place]:
+    def documents(self) -> list[Place]:
         """Every document that was read, the page's own first."""
         return [(self.main, self.main.frame)] + [
             (part, frame)
@@ -187,12 +187,12 @@ class PageReader:
             if (part, frame) != (self.main, self.main.frame)
         ]
 
-    def shown_in(self, native_id: str) -> Place | None:
+    def document_in(self, native_id: str) -> Place | None:
         """The document in the frame of another site that this element is, if it was read."""
         frames = {frame for (_, frame), owner in self._owners.items() if owner == native_id}
         return next((place for place in self.looked.values() if place[1] in frames), None)
 
-    async def handlers(self, place: Place, count: int, *, up_to_window: bool) -> set[str]:
+    async def event_types(self, place: Place, count: int, *, up_to_window: bool) -> set[str]:
         """Types of events that the page listens to on the elements that the last answer counted."""
         part, world = place[0], await self.world(*place)
         wanted = [f"handrail.listenerAt({index})" for index in range(count)]
@@ -414,7 +414,7 @@ class PageLook:
         return [frame.place(row[_POINT]) for row in self.rows if row[_POINT]]
 
     def covered(self, outer_covers: Sequence[Any], outer: PageLook) -> PageLook:
-        """With what the outer document has over each of `points`."""
+        """Adds what the outer document has over each of `points`."""
         covers = iter(outer_covers)
         rows = [
             _with_outer_cover(row, next(covers), outer.token) if row[_POINT] else _in_view(row, self.viewport)
@@ -547,7 +547,7 @@ def _bounds(row: Sequence[Any], at: FramePlacement) -> Bounds:
 
 
 def screen_of(nodes: list[Node], viewport: PageViewport, origin: str, warnings: Sequence[str] = ()) -> Screen:
-    """In CSS pixels of its viewport."""
+    """Measures in CSS pixels of the viewport."""
     box = Bounds(0, 0, viewport.width, viewport.height)
     empty = Node("html", "", "", "", origin, box, ENABLED, "web_view", 0, order=0, end=1)
     root = nodes[0] if nodes else empty

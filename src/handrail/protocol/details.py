@@ -17,14 +17,14 @@ class Details(TypedDict):
 
 
 class TouchDetails(Details):
-    """Of fingers."""
+    """The action moved fingers over the screen."""
 
     strokes: NotRequired[list[list[list[int]]]]
     """The way of each finger that moved: points in the screen's pixels."""
 
 
 class ScrollDetails(TouchDetails):
-    """Of a search by scrolling."""
+    """The action searched by scrolling."""
 
     scrolls: int
     taken_back: NotRequired[int]
@@ -32,7 +32,7 @@ class ScrollDetails(TouchDetails):
 
 
 class TypingDetails(TouchDetails):
-    """Of a text that was typed or cleared."""
+    """The action typed or cleared a text."""
 
     way: NotRequired[str]
     """How the text got into the field."""
@@ -42,7 +42,7 @@ class TypingDetails(TouchDetails):
 
 
 class ValueDetails(TypingDetails):
-    """Of a control that was set, or of a field that was filled in its place."""
+    """The action set a control, or filled a field in its place."""
 
     moves: NotRequired[int]
     placed_at_percent: NotRequired[float]
@@ -50,55 +50,55 @@ class ValueDetails(TypingDetails):
 
 
 class KeyDetails(Details):
-    """Of one key."""
+    """The action pressed one key."""
 
     key: NotRequired[str]
     """Its name, where it was given by another one."""
 
 
 class StartDetails(Details):
-    """Of an app that was started by its name."""
+    """The action started an app by its name."""
 
     name: NotRequired[str]
     package: NotRequired[str]
 
 
 class App(TypedDict):
-    """One that a person could start."""
+    """A person could start this app."""
 
     name: str
     package: str
 
 
 class AppsDetails(Details):
-    """Of `list_apps`."""
+    """`list_apps` returns these."""
 
     apps: list[App]
     text: str
 
 
 class FileDetails(Details):
-    """Of a file that was brought onto the device."""
+    """The action brought a file onto the device."""
 
     file: str
 
 
 class UrlDetails(Details):
-    """Of an address that was opened."""
+    """The action opened an address."""
 
     component: NotRequired[str]
     """Which app took it, where the device says so."""
 
 
 class NetworkDetails(Details):
-    """Of a change to the network."""
+    """The action changed the network."""
 
     applied: NotRequired[dict[str, Any]]
     message: NotRequired[str]
 
 
 class OutputDetails(Details):
-    """Of a command on the device."""
+    """A command ran on the device."""
 
     exit_code: int | None
     stdout: str
@@ -106,7 +106,7 @@ class OutputDetails(Details):
 
 
 class ScriptDetails(OutputDetails):
-    """Of a script on this machine."""
+    """A script ran on this machine."""
 
     ok: bool
     run_id: str
@@ -121,7 +121,7 @@ class ScriptDetails(OutputDetails):
 
 
 class ChangeDetails(Details):
-    """Of what changed since a revision."""
+    """`text` says what changed since a revision."""
 
     since: str
     revision: str
@@ -132,7 +132,7 @@ class ChangeDetails(Details):
 
 
 class TreeDetails(Details):
-    """Of the screen: its text, or with `format="outline"` its tree."""
+    """The action read the screen: its text, or with `format="outline"` its tree."""
 
     revision: str
     fingerprint: str
@@ -147,13 +147,13 @@ class TreeDetails(Details):
 
 
 class TextDetails(Details):
-    """Of a text that was read."""
+    """The action read a text."""
 
     text: str
 
 
 class Tab(TypedDict):
-    """One of a browser."""
+    """A browser has this page open."""
 
     title: str
     url: str
@@ -195,7 +195,7 @@ class DeviceStateFacts(TypedDict, total=False):
 
 
 class StateDetails(Details):
-    """Of `get_state`."""
+    """`get_state` returns these."""
 
     state: DeviceStateFacts
     text: str
@@ -215,7 +215,7 @@ class PictureDetails(Details):
 
 
 class LogDetails(Details):
-    """Of the device's log."""
+    """The action read the device's log."""
 
     lines: int
     logs: str
@@ -229,7 +229,7 @@ class Preference(TypedDict):
 
 
 class PreferencesDetails(Details):
-    """Of a preferences file."""
+    """The action read a preferences file."""
 
     package: str
     file: str
@@ -238,7 +238,7 @@ class PreferencesDetails(Details):
 
 
 class RowsDetails(Details):
-    """Of an SQL statement; bytes are `{"base64": …}`."""
+    """An SQL statement returned these rows; bytes are `{"base64": …}`."""
 
     package: str
     database: str
@@ -250,27 +250,27 @@ class RowsDetails(Details):
 
 
 class HumanDetails(Details):
-    """Of a person's answer."""
+    """A person answered this."""
 
     approved: bool
     data: Any
 
 
 class AnswerDetails(Details):
-    """Of what was told to the person."""
+    """The person was told this."""
 
     answer: str
 
 
 class FinishDetails(Details):
-    """Of the end of a task."""
+    """`message` and `status` say how the task ended."""
 
     message: str
     status: Literal["done", "infeasible", "failed"]
 
 
 class DeskDetails(Details):
-    """Of an action on the desk."""
+    """The desk carried the action out."""
 
     no_op: NotRequired[bool]
     """It was so already."""
@@ -293,7 +293,7 @@ class NotShown(TypedDict):
 
 
 class ContentDetails(DeskDetails):
-    """Of what a window shows."""
+    """The action read what a window shows."""
 
     dropped_html: NotRequired[list[str]]
     dropped_sandbox: NotRequired[list[str]]
@@ -301,7 +301,7 @@ class ContentDetails(DeskDetails):
 
 
 class WindowDetails(ContentDetails):
-    """Of a new window."""
+    """The action opened a window."""
 
     key: str
     dropped_style: NotRequired[list[str]]
@@ -310,7 +310,7 @@ class WindowDetails(ContentDetails):
 
 
 class CaptureDetails(DeskDetails):
-    """Of a window's picture: a PNG as base64."""
+    """The action took a window's picture: a PNG as base64."""
 
     screenshotBase64: str
     requestId: str
@@ -319,7 +319,7 @@ class CaptureDetails(DeskDetails):
 
 
 class DialogDetails(DeskDetails):
-    """Of a dialog's answer."""
+    """A person answered a dialog."""
 
     confirmed: bool
     remembered: bool

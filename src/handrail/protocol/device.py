@@ -367,7 +367,7 @@ class PressKey(_BackAct):
 
     @property
     def name(self) -> str:
-        """Its canonical name, whatever the spelling."""
+        """Returns the key's canonical name, whatever the spelling."""
         return name_of_key(self.key)
 
     @property
@@ -403,7 +403,7 @@ class PressKeys(Act):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Their canonical names, whatever the spelling."""
+        """Returns the keys' canonical names, whatever the spelling."""
         return tuple(map(name_of_key, self.keys))
 
     @property

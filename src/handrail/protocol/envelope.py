@@ -253,7 +253,6 @@ class Envelope(Model, Generic[D_co]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """HTML that Jupyter shows instead of `repr`."""
         from handrail.protocol.notebook import envelope_html  # noqa: PLC0415 - only those need it
 
         return envelope_html(self)
@@ -289,7 +288,6 @@ class ScreenSnapshot(CamelModel):
     captured_at: str
 
     def _repr_html_(self) -> str:
-        """HTML that Jupyter shows instead of `repr`."""
         from handrail.protocol.notebook import picture_html  # noqa: PLC0415 - only those need it
 
         return picture_html(self.screenshot_base64)

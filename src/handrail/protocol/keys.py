@@ -95,7 +95,7 @@ def number_of_key(key: str | int) -> int | None:
 
 
 def key_for_code(code: int) -> str:
-    """Its short name, else its constant, else the bare number."""
+    """Returns its short name, else its constant, else the bare number."""
     constant = NAMES.get(code, str(code))
     return _SHORT.get(constant, constant)
 

@@ -92,7 +92,7 @@ class Model(BaseModel):
     )
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data, without fields that are None."""
+        """Returns JSON data without fields that are None."""
         return self.model_dump(mode="json", exclude_none=True)
 
     def to_json(self) -> str:

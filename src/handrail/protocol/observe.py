@@ -10,7 +10,7 @@ from handrail.protocol.act import Act
 from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs, Words, one_of
 from handrail.protocol.system import Package
 from handrail.protocol.target import ElementProperty, Expectation, Region, Target
-from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
+from handrail.protocol.traits import ALLOW, BaseVerdict, Capability, ModelView, Pressed, Traits
 
 Revision = Annotated[str, Field(pattern=r"^r[0-9]{1,12}$")]
 FileName = Annotated[str, Field(pattern=r"^[^/\x00-\x1f]*[^/\s\x00-\x1f][^/\x00-\x1f]*$", max_length=255)]
@@ -20,7 +20,9 @@ LogTime = Annotated[
 ]
 Lines = Annotated[int, Field(strict=True, ge=1, le=10_000)]
 
-READS_PRIVATE = Ruling("allow", "ask", "it reads an app's own data, and the caller is on another machine")
+READS_PRIVATE = BaseVerdict(
+    "allow", "ask", "it reads an app's own data, and the caller is on another machine"
+)
 CHECK_MS = 1_000
 """How long a check looks: the screen rests already, a second is for what is drawn late. `wait_for` waits."""
 HumanCapability = Literal[

@@ -47,7 +47,7 @@ def as_action(value: Any) -> AnyAction:
 
 
 def read_as(cls: type[A], fields: Mapping[str, Any]) -> A:
-    """In any form that `action_from` understands."""
+    """Takes any form that `action_from` understands."""
     return cast("A", action_from({**fields, "type": cls.model_fields["type"].default}))
 
 

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from handrail.protocol import details as detail_types
 from handrail.protocol.act import SHARED_FIELDS, Act
 from handrail.protocol.model import Flag, Key, Name, Number, Text, TimeoutSec, Words, field_problem, one_of
-from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
+from handrail.protocol.traits import ALLOW, BaseVerdict, Capability, ModelView, Pressed, Traits
 
 _PACKAGE = r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*"
 _ORIGIN = r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?"
@@ -17,7 +17,7 @@ Package = Annotated[str, Field(pattern=rf"^({_PACKAGE}|{_ORIGIN})$", max_length=
 Permission = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.]*$", max_length=255)]
 Url = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9+.-]*:\S+$", max_length=8_192)]
 
-CHANGES_DEVICE = Ruling("allow", "ask", "it changes the device, and the caller is on another machine")
+CHANGES_DEVICE = BaseVerdict("allow", "ask", "it changes the device, and the caller is on another machine")
 _APP = partial(
     Traits, effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
     shorthand="package", leaves_app=True,
@@ -98,7 +98,7 @@ class ResetApp(_PackageAct):
     """Delete all data of an app, as if newly installed."""
 
     traits = _APP(
-        effect="sensitive", verdict=Ruling("ask", "deny", "it deletes all data of an app"),
+        effect="sensitive", verdict=BaseVerdict("ask", "deny", "it deletes all data of an app"),
         says="Deleted all data of {package}.", tools=("debug",),
     )  # fmt: skip
     example = {"type": "reset_app", "package": "com.handrail.notes"}
@@ -109,8 +109,8 @@ class InstallApp(Act):
     """Install an APK from this machine."""
 
     traits = _APP(
-        effect="sensitive", verdict=Ruling("ask", "deny", "it installs software"), says="Installed {path}.",
-        asks="{path}", shorthand="path", tools=("debug",),
+        effect="sensitive", verdict=BaseVerdict("ask", "deny", "it installs software"),
+        says="Installed {path}.", asks="{path}", shorthand="path", tools=("debug",),
     )  # fmt: skip
     example = {"type": "install_app", "path": "build/app-debug.apk"}
     type: Literal["install_app"] = "install_app"
@@ -122,7 +122,7 @@ class UninstallApp(_PackageAct):
     """Remove an app and its data."""
 
     traits = _APP(
-        effect="sensitive", verdict=Ruling("ask", "deny", "it removes an app and its data"),
+        effect="sensitive", verdict=BaseVerdict("ask", "deny", "it removes an app and its data"),
         says="Removed {package}.", tools=("debug",),
     )  # fmt: skip
     example = {"type": "uninstall_app", "package": "com.handrail.notes"}
@@ -133,8 +133,8 @@ class AddMedia(Act):
     """Copy a picture or film of this machine into the device's gallery."""
 
     traits = _SETTING(
-        effect="sensitive", verdict=Ruling("ask", "deny", "it copies a file of this machine to the device"),
-        says="Copied {path} into the gallery.", asks="{path}", shorthand="path",
+        verdict=BaseVerdict("ask", "deny", "it copies a file of this machine to the device"),
+        effect="sensitive", says="Copied {path} into the gallery.", asks="{path}", shorthand="path",
     )  # fmt: skip
     example = {"type": "add_media", "path": "pictures/cat.png"}
     details = detail_types.FileDetails
@@ -147,7 +147,7 @@ class OpenUrl(Act):
     """Open a URL or deep link in the app that handles it."""
 
     traits = _APP(
-        verdict=Ruling("allow", "ask", "it opens an address for a caller on another machine", "always"),
+        verdict=BaseVerdict("allow", "ask", "it opens an address for a caller on another machine", "always"),
         says="Opened {url}.", asks="{url}", shorthand="url", tools=("web", "debug", "agent"),
     )  # fmt: skip
     example = {"type": "open_url", "url": "https://example.org/help"}
@@ -248,7 +248,7 @@ class GrantPermission(_PermissionAct):
     """Give an app a runtime permission."""
 
     traits = _SENSITIVE(
-        needs=Capability.APPS, verdict=Ruling("ask", "deny", "it widens what an app may do"),
+        needs=Capability.APPS, verdict=BaseVerdict("ask", "deny", "it widens what an app may do"),
         says="Granted {permission} to {package}.", asks="{permission} for {package}", tools=("debug",),
     )  # fmt: skip
     example = {
@@ -283,7 +283,7 @@ class Shell(Act):
 
     traits = _APP(
         needs=Capability.SHELL, presses=Pressed.UNKNOWN,
-        verdict=Ruling("ask", "deny", "a command on the device can do anything that adb can"),
+        verdict=BaseVerdict("ask", "deny", "a command on the device can do anything that adb can"),
         says="Ran: {tokens:words}.", asks="{command:command}", shorthand="command", tools=("debug",),
     )  # fmt: skip
     example = {"type": "shell", "command": ["pm", "list", "packages"], "raw": False}
@@ -318,7 +318,7 @@ class RunScript(Act):
 
     traits = Traits(
         effect="sensitive", semantic="system", needs=None, presses=Pressed.UNKNOWN,
-        verdict=Ruling("ask", "deny", "it runs commands on this machine"), says="Ran a script.",
+        verdict=BaseVerdict("ask", "deny", "it runs commands on this machine"), says="Ran a script.",
         asks="{script:lines}", shorthand="script", leaves_app=True, tools=("agent",),
     )  # fmt: skip
     example = {"type": "run_script", "script": "ls", "timeout_sec": 60}

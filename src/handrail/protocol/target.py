@@ -100,7 +100,7 @@ Place = Annotated[
 
 
 def _read_region(region: object) -> object:
-    """On a command line: "0,200,1080,800"."""
+    """Reads "0,200,1080,800", as command lines have it."""
     if isinstance(region, str):
         return [int(part) if part.strip().lstrip("-").isdecimal() else part for part in region.split(",")]
     return region

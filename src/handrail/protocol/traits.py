@@ -57,7 +57,7 @@ class Pressed(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class BaseVerdict:
     """What policy says where no rule of the owner does: to a caller on this machine, and to one elsewhere."""
 
     local: VerdictKind
@@ -66,8 +66,8 @@ class Ruling:
     remember: Span = "session"
 
 
-ALLOW = Ruling("allow", "allow")
-ASK = Ruling("ask", "ask", "nothing was decided about this action")
+ALLOW = BaseVerdict("allow", "allow")
+ASK = BaseVerdict("ask", "ask", "nothing was decided about this action")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Traits:
     presses: Pressed
     aims: tuple[str, ...] = ()
     """Fields whose elements must be on the screen before anything is dispatched."""
-    verdict: Ruling = ASK
+    verdict: BaseVerdict = ASK
     says: str = ""
     """The sentence afterwards. `{field}` is filled in; a part in brackets goes where its field is empty."""
     asks: str = ""

@@ -213,7 +213,7 @@ class AuthorizationRequest:
         return cls(kind, shown, digest, device, fingerprint, instruction, **more)
 
     def redacted(self, redact: Redact) -> AuthorizationRequest:
-        """As it may be stored. The digest stays that of the unredacted action."""
+        """Returns what may be stored. The digest stays that of the unredacted action."""
         return replace(
             self,
             action=redact_data(dict(self.action), redact),

@@ -280,12 +280,12 @@ def find(db: sqlite3.Connection, prefix: str) -> AskedApproval:
 
 
 def pending(db: sqlite3.Connection) -> list[AskedApproval]:
-    """Oldest first."""
+    """Lists the oldest first."""
     return [read(row) for row in db.execute("SELECT * FROM approvals WHERE state = 'pending' ORDER BY seq")]
 
 
 def history(db: sqlite3.Connection, limit: int, before: int | None) -> list[AskedApproval]:
-    """Newest first; `before` is a `seq`."""
+    """Lists the newest first; `before` is a `seq`."""
     rows = db.execute(
         "SELECT * FROM approvals WHERE seq < ? ORDER BY seq DESC LIMIT ?",
         (before if before is not None else 1 << 62, limit),
@@ -359,7 +359,7 @@ class GrantTerms:
 
     @classmethod
     def read(cls, for_ms: int | None, times: int | None) -> GrantTerms | None:
-        """None if both are None. Raises `InvalidAction`."""
+        """Returns None if both are None. Raises `InvalidAction`."""
         if for_ms is None and times is None:
             return None
         allowance = cls(

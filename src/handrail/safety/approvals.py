@@ -186,7 +186,7 @@ class Approvals:
         return ended
 
     async def get(self, id_: str) -> AskedApproval:
-        """By id or unique prefix. Raises `InvalidAction` with the nearest ids."""
+        """Finds it by id or unique prefix. Raises `InvalidAction` with the nearest ids."""
         return await self._look(lambda db: row.find(db, id_))
 
     async def pending(self) -> list[AskedApproval]:

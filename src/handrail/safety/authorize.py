@@ -92,7 +92,7 @@ class ScreenAsked(Protocol):
         """Where the screen would be touched."""
 
     async def screenshot(self) -> bytes | None:
-        """None where there is no screen."""
+        """Returns None where there is no screen."""
 
     def waiting(self) -> AbstractAsyncContextManager[None]:
         """Other actions may have the device while a person thinks."""
@@ -198,8 +198,8 @@ class Authorizer:
             raise verdict.rejection()
         return verdict
 
-    def hide_password(self, subject: Subject) -> str | None:
-        """The placeholder for a password typed as plain text, which is redacted from now on; else None."""
+    def password_placeholder(self, subject: Subject) -> str | None:
+        """Redacts a password typed as plain text from now on and returns its placeholder; else None."""
         action = subject.action
         if not isinstance(action, TypeText) or subject.has_secret or not types_password(subject):
             return None

@@ -258,7 +258,7 @@ class _Words(NamedTuple):
             at += 1
 
     def meanings_of_word(self, word: str) -> Iterator[tuple[str, str]]:
-        """For a word that is inflected or a compound."""
+        """Tries the parts of a word that is inflected or a compound."""
         for at in range(max(3, len(word) - _MOST_INFLECTED), len(word) + 1):
             yield from self.meanings(word[:at] + _INFLECTED)
         for at in range(1, min(len(word) - 2, _MOST_INFLECTED + 1)):

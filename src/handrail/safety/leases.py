@@ -406,7 +406,7 @@ def process_start(pid: int) -> str | None:
 
 
 def _start_without_proc(pid: int) -> str | None:
-    """Without /proc there is no start time, only whether the process exists."""
+    """Tells without /proc no start time, only whether the process exists."""
     if PROC.joinpath("self").exists():
         return None
     try:
@@ -499,7 +499,7 @@ class StopRequests:
         store.create_tables("stops", STOP_TABLES)
 
     async def ask(self, device: str | None, by: Caller, at_ms: int) -> int:
-        """For one device or (None) for all. Returns the number of the request."""
+        """Asks to stop one device or (None) all. Returns the number of the request."""
         row = (canonical(device) if device else None, at_ms, by.id, by.actor, by.door)
         order = "INSERT INTO stops (device, at_ms, by, kind, door) VALUES (?, ?, ?, ?, ?)"
         return int(await self._store.write(lambda db: db.execute(order, row).lastrowid or 0))

@@ -23,7 +23,7 @@ from handrail.protocol.observe import QueryDb
 from handrail.protocol.read import nearest
 from handrail.protocol.system import OpenUrl, RunScript, StartApp
 from handrail.protocol.target import Role
-from handrail.protocol.traits import Effect, Pressed, Ruling, Semantic, Span, VerdictKind
+from handrail.protocol.traits import BaseVerdict, Effect, Pressed, Semantic, Span, VerdictKind
 from handrail.safety.caller import Door
 from handrail.safety.labels import committing_effect
 from handrail.safety.policy_values import (
@@ -82,7 +82,7 @@ class Key(Generic[Compared]):
         return Part(self, self.read(value))
 
     def sees(self, subject: Subject, element: TouchedElement | None) -> Sequence[Compared] | None:
-        """None if only the screen shows it and it was not read."""
+        """Returns None if only the screen shows it and it was not read."""
         compared = self.of_act(subject)
         if compared is None and element is not None and self.of_element is not None:
             return self.of_element(element)
@@ -132,7 +132,7 @@ class Part:
         return replace(self, values=replace(self.values, as_people_see=True))
 
     def plain_values(self) -> Plain | list[Plain]:
-        """Its values as they are written in the file."""
+        """Returns its values as they are written in the file."""
         values = self.values.plain_values()
         return values[0] if len(values) == 1 else values
 
@@ -337,7 +337,7 @@ class Rule:
     parts: tuple[Part, ...] = ()
 
     def test(self, subject: Subject) -> bool | None:
-        """None while it depends on a screen that was not read."""
+        """Returns None while it depends on a screen that was not read."""
         if self.can_not_allow(subject.type):
             return False
         waiting = []
@@ -578,7 +578,7 @@ class SpecialCase:
     what: str
     concerns: Callable[[type[Act]], bool]
     """Classes of actions that it can apply to."""
-    ruling: Ruling
+    ruling: BaseVerdict
     test: Callable[[Subject], bool | None]
     about: Callable[[Subject], str] = lambda _: ""
     """What the question says about this action."""
@@ -594,7 +594,7 @@ class SpecialCase:
 
 
 def built_in(subject: Subject) -> PolicyDecision | None:
-    """None while the ruling depends on a screen that was not read."""
+    """Returns None while the ruling depends on a screen that was not read."""
     cls = type(subject.action)
     for special in SPECIAL_CASES:
         if special.concerns(cls):
@@ -606,7 +606,7 @@ def built_in(subject: Subject) -> PolicyDecision | None:
     return _verdict(cls.traits.verdict, f"built-in: {subject.type}", subject)
 
 
-def rulings() -> list[tuple[str, str, Ruling]]:
+def rulings() -> list[tuple[str, str, BaseVerdict]]:
     """Every ruling: the action, the special case or '', and the ruling. Special cases come first."""
     rows = []
     for kind, cls in ACTIONS.items():
@@ -615,7 +615,7 @@ def rulings() -> list[tuple[str, str, Ruling]]:
     return rows
 
 
-def _verdict(ruling: Ruling, rule: str, subject: Subject) -> PolicyDecision:
+def _verdict(ruling: BaseVerdict, rule: str, subject: Subject) -> PolicyDecision:
     kind = ruling.local if subject.caller == "local" else ruling.remote
     if kind == "allow":
         return PolicyDecision(kind, rule)
@@ -681,7 +681,7 @@ SPECIAL_CASES: tuple[SpecialCase, ...] = (
         "a label that commits",
         "on an element whose label pays, sends money, deletes for good, signs or posts publicly",
         lambda cls: cls.traits.presses not in (Pressed.NOTHING, Pressed.UNKNOWN),
-        Ruling("ask", "ask", "it can't be taken back", "never"),
+        BaseVerdict("ask", "ask", "it can't be taken back", "never"),
         partial(_any_pressed, committing_effect),
         _what_is_grave,
     ),
@@ -689,21 +689,21 @@ SPECIAL_CASES: tuple[SpecialCase, ...] = (
         "a press with an unknown effect",
         "on something that was left out of the screen, or whose label was cut",
         lambda cls: cls.traits.presses not in (Pressed.NOTHING, Pressed.UNKNOWN),
-        Ruling("ask", "ask", "it is unknown what it would press", "never"),
+        BaseVerdict("ask", "ask", "it is unknown what it would press", "never"),
         partial(_any_pressed, _is_unclear),
     ),
     SpecialCase(
         "a bare password",
         "into a password field, without `${secret:…}`",
         _is(TypeText),
-        Ruling("ask", "ask", "a password in plain text; keep it as a secret and write ${secret:NAME}"),
+        BaseVerdict("ask", "ask", "a password in plain text; keep it as a secret and write ${secret:NAME}"),
         _is_bare_password,
     ),
     SpecialCase(
         "a secret without a home",
         "of a `${secret:…}` that `[secrets]` does not bind, into an app that is an address",
         _is(TypeText),
-        Ruling("ask", "ask", "policy does not say where this secret belongs; list it under [secrets]"),
+        BaseVerdict("ask", "ask", "policy does not say where this secret belongs; list it under [secrets]"),
         _is_loose_secret,
     ),
     SpecialCase(
@@ -713,7 +713,7 @@ SPECIAL_CASES: tuple[SpecialCase, ...] = (
             cls.traits.presses not in (Pressed.NOTHING, Pressed.UNKNOWN)
             or (cls.traits.leaves_app and "package" in cls.model_fields)
         ),
-        Ruling("ask", "ask", "no one has allowed this address yet", "always"),
+        BaseVerdict("ask", "ask", "no one has allowed this address yet", "always"),
         _is_new_place,
         lambda subject: ", ".join(subject.new_places),
         _place_key,
@@ -722,21 +722,23 @@ SPECIAL_CASES: tuple[SpecialCase, ...] = (
         "a new host",
         "to a host that is not known, or to another scheme than http and https",
         _is(OpenUrl),
-        Ruling("ask", "ask", "it opens an address that was not opened before", "always"),
+        BaseVerdict("ask", "ask", "it opens an address that was not opened before", "always"),
         _is_new_host,
     ),
     SpecialCase(
         "a part of an app",
         "with `activity` or `extras`",
         _is(StartApp),
-        Ruling("ask", "ask", "it opens a part of an app with values of its own, as a link does", "always"),
+        BaseVerdict(
+            "ask", "ask", "it opens a part of an app with values of its own, as a link does", "always"
+        ),
         lambda subject: isinstance(subject.action, StartApp) and subject.action.opens_a_part,
     ),
     SpecialCase(
         "a writing query",
         "with `write`",
         _is(QueryDb),
-        Ruling("ask", "deny", "it changes an app's database"),
+        BaseVerdict("ask", "deny", "it changes an app's database"),
         lambda subject: isinstance(subject.action, QueryDb) and subject.action.write,
     ),
 )

@@ -43,7 +43,6 @@ def read_policy(path: Path) -> Document:
 
 
 def parse_bytes(data: bytes, name: str) -> Document:
-    """As `read_policy`, from bytes."""
     if len(data) > MOST_BYTES:
         raise InvalidAction(f"{name}: more than {MOST_BYTES:,} bytes", hint="Shorten it.", path="")
     try:
@@ -54,7 +53,6 @@ def parse_bytes(data: bytes, name: str) -> Document:
 
 
 def parse_policy(text: str, name: str = "policy.toml") -> Document:
-    """As `read_policy`, from text."""
     return _Reading(text, name).document()
 
 

@@ -190,7 +190,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """True or false."""
+    """A rule wants true or false."""
 
     wanted: bool
 

@@ -119,7 +119,7 @@ class RedactedCapability:
 
 
 class RedactedScreenReader(RedactedCapability):
-    """Screens and screenshots."""
+    """Screens and screenshots leave here without secrets."""
 
     def __init__(self, inner: Any, here: DeviceSecrets, front: Callable[[], Awaitable[Any]]) -> None:
         super().__init__(inner, here, front)
@@ -150,7 +150,7 @@ class RedactedScreenReader(RedactedCapability):
         return await asyncio.to_thread(blank_picture, png) if clean is None else clean
 
     async def _between_looks(self) -> bytes | None:
-        """None if the screen changes while the screenshot is taken."""
+        """Returns None if the screen changes while the screenshot is taken."""
         before = await self._read_screen()
         for _ in range(TRIES):
             png: bytes = await self._inner.screenshot()

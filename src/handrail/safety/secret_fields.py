@@ -273,15 +273,15 @@ class SecretFieldStore:
         """Names of the secrets that were used there, and the fields that received them."""
         return await self._store.read(lambda db: _load(db, key))
 
-    async def use(self, key: DeviceKey, names: Iterable[str]) -> None:
-        """Called before they are sent."""
+    async def record_use(self, key: DeviceKey, names: Iterable[str]) -> None:
+        """Must end before the secrets are sent."""
         rows = [{**key.columns(), "name": name} for name in names]
         await self._write(
             "INSERT OR REPLACE INTO used_secrets VALUES (:device, :boot_id, :name)",
             rows,
         )
 
-    async def taint(self, key: DeviceKey, field: SecretField) -> None:
+    async def save_field(self, key: DeviceKey, field: SecretField) -> None:
         spot = dict(zip(("package", "field", "path", "title", "hint"), astuple(field.spot), strict=True))
         row = {**key.columns(), **spot, "activity": field.activity, "name": field.name}
         row |= {"vacant": field.vacant, "is_shared": int(field.is_shared)}
@@ -291,8 +291,8 @@ class SecretFieldStore:
             [row],
         )
 
-    async def end(self, key: DeviceKey, field: SecretField) -> None:
-        """Called when the field is empty."""
+    async def delete_field(self, key: DeviceKey, field: SecretField) -> None:
+        """The field is empty."""
         names = dict(zip(("package", "field", "activity", "title"), field.key, strict=True))
         await self._write(
             f"DELETE FROM tainted_fields WHERE {_HERE} AND package = :package AND field = :field"  # noqa: S608
@@ -410,7 +410,7 @@ class DeviceSecrets:
     async def _use(self, names: Iterable[str]) -> None:
         new = [name for name in names if name not in self._used]
         if new:
-            await self._taints.use(self._device, new)
+            await self._taints.record_use(self._device, new)
             self._know(new)
 
     def _names_in(self, text: str) -> tuple[str, ...]:
@@ -573,7 +573,7 @@ class DeviceSecrets:
     async def _keep(self, field: SecretField) -> None:
         if self._fields.get(field.key) != field:
             self._fields[field.key] = field
-            await self._taints.taint(self._device, field)
+            await self._taints.save_field(self._device, field)
             self._forget_shown()
 
     def _clean_spot(self, spot: FieldLocation) -> FieldLocation:
@@ -583,7 +583,7 @@ class DeviceSecrets:
     async def _end(self, field: SecretField) -> None:
         self._fields.pop(field.key, None)
         self._contents.pop(field.key, None)
-        await self._taints.end(self._device, field)
+        await self._taints.delete_field(self._device, field)
         self._forget_shown()
 
     async def end_app(self, package: str) -> None:
@@ -650,7 +650,7 @@ class DeviceSecrets:
         return any(field.hides(spot) and not field.is_empty(node) for field in self._fields.values())
 
     def _note_own(self, node: Node | None, typed: Typed, text: str) -> None:
-        """Only content that consists entirely of what callers typed counts as their own."""
+        """Content counts as the callers' own only if it consists entirely of what they typed."""
         if node is None:
             return
         key = (node.package_name, location_of(node).field)

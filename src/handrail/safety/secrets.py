@@ -32,7 +32,7 @@ class Keyring(Protocol):
 
 
 def system_keyring() -> Keyring | None:
-    """None if the optional `keyring` package is not installed."""
+    """Returns None if the optional `keyring` package is not installed."""
     try:
         keyring: Keyring = importlib.import_module("keyring")
     except ImportError:

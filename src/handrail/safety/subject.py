@@ -343,7 +343,7 @@ def _is_prose(node: Node) -> bool:
     """A text that takes touches for its links, or a field that nobody can write into: no button's label."""
     if node.role == "text_field":
         return _is_locked(node)
-    words, is_text = node.shown_text, node.role == "text_view" and not node.children
+    words, is_text = node.masked_text, node.role == "text_view" and not node.children
     return is_text and (len(words) > _LABEL or words.endswith(("?", "？", "؟")))
 
 
@@ -353,7 +353,7 @@ def _is_locked(field: Node) -> bool:
 
 def _own_texts(node: Node) -> Iterator[str]:
     """The content of a field is not its name: a letter with "pay" in it is not a payment."""
-    own = "" if node.role == "text_field" and not _is_locked(node) else node.shown_text
+    own = "" if node.role == "text_field" and not _is_locked(node) else node.masked_text
     hidden = clean(node.text) if node.password else ""
     for text in (own, node.description, node.hint_text, node.tooltip_text):
         if (cleaned := clean(text)) and cleaned != hidden:

@@ -143,7 +143,7 @@ class CompactOptions:
 
 @dataclass(frozen=True, slots=True)
 class CompactResult:
-    """AgenTest's CompactSerializeResult."""
+    """AgenTest's CompactSerializeResult has these fields."""
 
     text: str
     fingerprint: str

@@ -74,7 +74,7 @@ def node_line(node: Node) -> str:
     """
     words = [_escaped(node.short_class) or "View"]
     if node.text:
-        words.append(_quoted(node.shown_text))
+        words.append(_quoted(node.masked_text))
     words.append(str(node.bounds))
     words.append(f"clickable={_flag_word(node, CLICKABLE)}")
     if node.flags & (FOCUSABLE | FOCUSED):
@@ -192,7 +192,7 @@ def _outline_of_node(node: Node) -> Outline:
     texts = {
         "id": node.resource_id,
         "role": node.role,
-        "text": node.shown_text,
+        "text": node.masked_text,
         "desc": node.description,
         "cls": "" if _is_labelled(node) else node.short_class,
         "hint": node.hint_text,

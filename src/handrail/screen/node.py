@@ -37,7 +37,7 @@ MASK = "••••"
 
 
 class ScreenPoint(NamedTuple):
-    """Absolute device pixels."""
+    """Coordinates are absolute device pixels."""
 
     x: int
     y: int
@@ -184,7 +184,7 @@ class Node:
     password = NodeFlag(PASSWORD)
 
     @property
-    def shown_text(self) -> str:
+    def masked_text(self) -> str:
         """The text as it may be shown: what a password field holds is masked, whatever it is."""
         return MASK if self.text and self.flags & PASSWORD else self.text
 
@@ -338,7 +338,7 @@ _ROLE_ACTIONS = {"text_field": ("type",), "slider": ("adjust",)}
 
 @lru_cache(maxsize=4096)
 def short_class(class_name: str) -> str:
-    """Without package or prefix: `Switch` of `XCUIElementTypeSwitch`, `Button` of `android.widget.Button`."""
+    """Drops package and prefix: `Switch` of `XCUIElementTypeSwitch`, `Button` of `android.widget.Button`."""
     apple = _IOS_CLASS.fullmatch(class_name)
     return apple[1] if apple else class_name.rpartition(".")[2]
 
@@ -356,7 +356,7 @@ def class_role(class_name: str) -> str:
 
 
 def role_of(class_name: str, parent_role: str) -> str:
-    """By class; a plain child of a list is a list item."""
+    """Goes by class; a plain child of a list is a list item."""
     role = class_role(class_name)
     if parent_role == "list" and role in ROWLIKE:
         return "list_item"

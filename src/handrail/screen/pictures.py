@@ -88,7 +88,7 @@ def blind_parts(screen: Screen) -> list[Node]:
 
 
 def _innermost(node: Node) -> Node:
-    """Without the boxes that only hold one other."""
+    """Skips the boxes that only hold one other."""
     while len(node.children) == 1 and node.children[0].bounds.area * 2 > node.bounds.area:
         node = node.children[0]
     return node

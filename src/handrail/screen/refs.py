@@ -220,7 +220,7 @@ class Registry:
 
     @property
     def fingerprint(self) -> str:
-        """Of the last screen; '' before the first."""
+        """Belongs to the last screen; '' before the first."""
         return self._fingerprint
 
     @property
@@ -241,7 +241,7 @@ class Registry:
 
     @property
     def elements(self) -> tuple[Elements, Elements] | None:
-        """Of the two screens of `matching`; None if one of them was loaded from a store."""
+        """Lists the elements of both screens of `matching`; None if one was loaded from a store."""
         before, now = self._elements_before, self._elements_now
         return None if before is None or now is None else (before, now)
 
@@ -251,7 +251,7 @@ class Registry:
         self._recall.clear()
         self._forget_screen()
 
-    def prepare(self, screen: Screen, labels: Mapping[str, str] = _NO_LABELS) -> None:
+    def prepare_rebuild(self, screen: Screen, labels: Mapping[str, str] = _NO_LABELS) -> None:
         """Does the costly part of the next `rebuild` in advance; useless if another screen comes."""
         self._prepared = self._prepare(screen, labels)
 

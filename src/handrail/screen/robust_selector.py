@@ -134,7 +134,7 @@ class _SelectorSearch:
         return sum(resource_id == wanted or resource_id.endswith(f":id/{wanted}") for resource_id in ids) == 1
 
     def selector_by_index(self) -> Selector:
-        """Its kind and its index, inside the nearest ancestor with a unique id."""
+        """Selects by kind and index, inside the nearest ancestor with a unique id."""
         kind = next(self._fields_by_kind(), {"class_name": self.thing.class_name or "View"})
         for around in self.thing.ancestors():
             tail = lasting_id(around)

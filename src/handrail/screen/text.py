@@ -190,7 +190,7 @@ def slider_value(node: Node) -> str:
 
 
 def slider_label(node: Node, external: str = "") -> tuple[str, str]:
-    """As `own_label`, but an amount is not a name."""
+    """Does as `own_label`, but an amount is not a name."""
     label, source = own_label(node, external)
     if source == "text" and is_number(label):
         label, source = label_beside_value(node, external)
@@ -310,7 +310,7 @@ _LIMIT = 60  # characters of a label in a message
 
 
 def name_of(node: Node) -> str:
-    """Its own label, else the first label inside."""
+    """Returns its own label, else the first label inside."""
     stack = [node]
     while stack:
         part = stack.pop()

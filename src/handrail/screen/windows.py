@@ -300,7 +300,7 @@ def _has_content(screen: Screen, window: Node) -> bool:
 
 @once_per_screen
 def app_windows(screen: Screen) -> list[Node]:
-    """Without keyboards, toasts and what the system lays over the screen."""
+    """Leaves out keyboards, toasts and what the system lays over the screen."""
     return [
         window
         for window in screen.windows

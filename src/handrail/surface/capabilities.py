@@ -60,7 +60,7 @@ class Video(Protocol):
 
 
 class Touch(Protocol):
-    """Fingers."""
+    """Fingers touch the screen."""
 
     async def perform(self, gesture: Gesture) -> None:
         """Raises `Unsupported` where there are too few fingers for it."""
@@ -86,10 +86,10 @@ class Scrolling(Protocol):
 
 
 class KeyPresses(Protocol):
-    """Keys."""
+    """Keys are pressed one by one or together."""
 
     async def key(self, key: str | int) -> None:
-        """Any spelling of `protocol.keys`."""
+        """Takes any spelling of `protocol.keys`."""
 
     async def chord(self, keys: Sequence[str]) -> None:
         """All of them down, in this order, then up. Raises `Unsupported` where keys come one by one."""
@@ -106,14 +106,14 @@ class Activation(Protocol):
     def touched_keys(self) -> frozenset[str]:
         """Keys that this surface has none of and sends as touches, by canonical names: an iPhone's back."""
 
-    async def by_keys(self, keys: Sequence[str], field: str = "") -> values.Activated | None:
+    async def activated_by_keys(self, keys: Sequence[str], field: str = "") -> values.Activated | None:
         """By canonical names. `field`: the native id of what will have the focus by then."""
 
-    async def by_points(self, points: Sequence[ScreenPoint]) -> values.Activated | None:
-        """Where fingers come down and lift."""
+    async def activated_by_points(self, points: Sequence[ScreenPoint]) -> values.Activated | None:
+        """The points are where fingers come down and lift."""
 
-    async def by_value(self, native_id: str, value: ControlValue) -> values.Activated | None:
-        """When a control is set to this value."""
+    async def activated_by_value(self, native_id: str, value: ControlValue) -> values.Activated | None:
+        """The control is to be set to this value."""
 
 
 class TextInput(Protocol):
@@ -149,7 +149,7 @@ class ControlValues(Protocol):
     """Controls that the surface sets by itself, instead of a finger that opens or moves them."""
 
     async def set_value(self, native_id: str, value: ControlValue) -> values.SetControl | None:
-        """None for a control that only a finger can set: nothing was done."""
+        """Returns None for a control that only a finger can set: nothing was done."""
 
 
 class ClipboardAccess(Protocol):
@@ -230,8 +230,8 @@ class AppData(Protocol):
         """`redact` is applied to what the statement reads, before it runs."""
 
 
-class Logs(Protocol):
-    """The device's log."""
+class LogAccess(Protocol):
+    """The device keeps a log."""
 
     async def log_lines(
         self, package: str | None, level: str | None, since: str | None, max_lines: int
@@ -281,17 +281,17 @@ class ShellCommands(Protocol):
     """Commands on the device."""
 
     async def command(self, tokens: Sequence[str]) -> values.CommandOutput:
-        """Token by token, each quoted."""
+        """Passes token by token, each quoted."""
 
     async def script(self, text: str) -> values.CommandOutput:
-        """By the device's own shell: pipes, globs, substitution."""
+        """Runs in the device's own shell: pipes, globs, substitution."""
 
 
 class DeskWindows(Protocol):
     """A desktop of windows: the desk."""
 
     async def apply(self, actions: Sequence[Act], by: str, is_person: bool) -> list[dict[str, Any]]:
-        """All of them as one change, or none; the details of each."""
+        """Applies all as one change, or none. Returns the details of each."""
 
     async def heard(self, agent: str, timeout_ms: float) -> list[dict[str, Any]]:
         """What people did for this agent since it was last told; waits for the first of it."""
@@ -305,7 +305,7 @@ class Surface(Protocol):
 
     @property
     def name(self) -> str:
-        """As `--device` names it."""
+        """`--device` takes this name."""
 
     @property
     def is_exclusive(self) -> bool:
@@ -353,7 +353,7 @@ PROTOCOLS: Mapping[Capability, type] = {
     Capability.APPS: Apps,
     Capability.SETTINGS: DeviceSettings,
     Capability.DATA: AppData,
-    Capability.LOGS: Logs,
+    Capability.LOGS: LogAccess,
     Capability.HEALTH: AppHealth,
     Capability.REST: IdleDetection,
     Capability.SHELL: ShellCommands,

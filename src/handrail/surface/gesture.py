@@ -60,12 +60,12 @@ class Gesture:
         return self.kind == "hover" or self.button != "left" or bool(self.modifiers)
 
     @property
-    def start(self) -> ScreenPoint:
+    def start_point(self) -> ScreenPoint:
         """Where the first finger comes down."""
         return self.strokes[0][0]
 
     @property
-    def end(self) -> ScreenPoint:
+    def end_point(self) -> ScreenPoint:
         """Where the first finger lifts."""
         return self.strokes[0][-1]
 

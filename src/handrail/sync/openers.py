@@ -451,7 +451,7 @@ def _release_loop(block: OpenBlock[Any]) -> None:
 
 
 def _close_everything() -> None:
-    """At the end of the program: close everything, newest first."""
+    """Closes everything at the end of the program, newest first."""
     for loop in _running.copy():
         if loop.pid == os.getpid():
             for block in reversed(loop.blocks.copy()):

@@ -153,7 +153,7 @@ async def state(request: DeskRequest) -> JSON:
 
 
 @ROUTES("/api/inbox")
-async def inbox(request: DeskRequest) -> JSON:
+async def read_inbox(request: DeskRequest) -> JSON:
     """What people did for this caller since it last asked; `wait` is in milliseconds."""
     wait_ms = read_number(request, "wait", 0, LONGEST_WAIT_MS)
     events = request.runtime.desk_session().heard(request.visitor.caller().id, wait_ms)

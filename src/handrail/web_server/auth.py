@@ -202,8 +202,8 @@ class HttpAuth:
         return self.logins.begin(host)
 
     def visitor(self, headers: Headers, address: str) -> Visitor | HttpRefusal | None:
-        """None if the request has no credentials. A wrong bearer token counts as a guess; an expired page
-        token does not."""
+        """Returns None if the request has no credentials. A wrong bearer token counts as a guess; an
+        expired page token does not."""
         authorization = headers.get("authorization")
         if authorization is not None:
             return self._visitor_by_bearer(authorization, headers, address)
@@ -330,7 +330,7 @@ class Tickets:
         self._tickets = {code: ticket for code, ticket in tickets if ticket.visitor.page != page}
 
     def take(self, path: str) -> Ticket | None:
-        """None for an address that was used, is too old or was never made."""
+        """Returns None for an address that was used, is too old or was never made."""
         ticket = self._tickets.pop(token_hash(path.removeprefix(TICKET_PATH)), None)
         return ticket if ticket is not None and ticket.until_ms > self._clock.monotonic_ms() else None
 
@@ -387,7 +387,7 @@ class HttpGuard:
                 await self._app(scope, _bound_body(receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> HttpRefusal | None:
-        """None where the request may go on; `scope["state"]["visitor"]` then says who sends it."""
+        """Returns None where the request may go on; `scope["state"]["visitor"]` then says who sends it."""
         method, path = scope.get("method", "WEBSOCKET"), scope["path"]
         if refusal := self._rules.wrong_host(headers):
             return refusal

@@ -46,7 +46,7 @@ class DeskFile:
 
     @classmethod
     def read(cls, path: Path) -> DeskFile | None:
-        """None where no desk was ever served."""
+        """Returns None where no desk was ever served."""
         fields = _read_fields(path)
         if not all(fields.get(name) for name in ("address", "token", "key")):
             return None
@@ -54,7 +54,7 @@ class DeskFile:
 
     @property
     def tls(self) -> ssl.SSLContext | None:
-        """None where the desk speaks plain HTTP on this machine."""
+        """Returns None where the desk speaks plain HTTP on this machine."""
         return tls_context_trusting(Path(self.certificate)) if self.certificate else None
 
     def write(self, path: Path) -> None:

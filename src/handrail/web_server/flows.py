@@ -139,7 +139,7 @@ class FlowRun(Observer):
             "action_id": record.envelope.action_id if record.envelope else None,
             "diff": record.diff,
             "line": record.line,
-            "typed": record.typed,
+            "typed": record.typed_text,
         }
 
     def flow_ended(self, record: FlowRecord) -> None:
@@ -266,7 +266,7 @@ class FlowRuns:
         return run
 
     def history(self) -> list[FlowRun]:
-        """Newest first."""
+        """Lists the runs of this home, newest first."""
 
         def age(id_: str) -> tuple[int, ...]:
             return tuple(int(part) for part in id_.split("-")[1:])
@@ -295,7 +295,7 @@ class FlowRuns:
         return self._runtime.config.runs / id_
 
     def _read_stored(self, id_: str) -> FlowRun | None:
-        """None for a run that was unfinished when its server died, or a folder that is not ours."""
+        """Returns None for a run that was unfinished when its server died, or a folder that is not ours."""
         if not ID.fullmatch(id_):
             return None
         try:

@@ -163,7 +163,7 @@ class JournalSearch:
 
     @classmethod
     def parse(cls, parameters: Mapping[str, str]) -> JournalSearch:
-        """From a query string; `InvalidAction` names the bad field."""
+        """Reads a query string; `InvalidAction` names the bad field."""
         columns = Filter(
             before=_read_number(parameters, "before"),
             device=parameters.get("device") or None,
@@ -200,7 +200,7 @@ class JournalSearch:
 
 
 def search_journal(db: sqlite3.Connection, wanted: JournalSearch) -> JournalPage:
-    """Newest first."""
+    """Lists the newest first."""
     limit = wanted.limit
     if wanted.is_decided_by_sql:
         return _cut_page(query_actions(db, wanted.columns, limit + 1), limit, None)

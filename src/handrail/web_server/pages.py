@@ -270,7 +270,7 @@ def _folder_entries(folder: Path) -> list[dict[str, Any]]:
 
 
 class AppManifest(CamelModel):
-    """`app.json`."""
+    """An app of the desk has it as `app.json`."""
 
     name: Name
     icon: Annotated[str, Field(max_length=100)] = "🗔"
@@ -483,7 +483,7 @@ async def _fetch_head(url: str, *, may_be_private: bool) -> tuple[int, dict[str,
 
 
 def _may_be_framed(headers: Mapping[str, str], own_host: str) -> bool:
-    """By `frame-ancestors`, which browsers heed before `X-Frame-Options`."""
+    """Goes by `frame-ancestors`, which browsers heed before `X-Frame-Options`."""
     for directive in headers.get("content-security-policy", "").replace(",", ";").split(";"):
         name, *sources = directive.lower().split() or [""]
         if name == "frame-ancestors":

@@ -155,7 +155,7 @@ class RemotePhones(Protocol):
     def has(self, device: str) -> bool: ...
 
     async def tiles(self) -> list[dict[str, Any]]:
-        """As `/api/wall` lists them."""
+        """Returns what `/api/wall` lists."""
 
     async def picture(self, device: str) -> bytes: ...
 
@@ -235,7 +235,7 @@ class Phones:
         return rows, list(listing.notes)
 
     def remote_of(self, device: str) -> RemotePhones | None:
-        """None for a phone of this host."""
+        """Returns None for a phone of this host."""
         return self.remote if self.remote is not None and self.remote.has(device) else None
 
     async def screenshot(self, device: str) -> bytes:
@@ -248,8 +248,8 @@ class Phones:
         self.pictures.leave(watcher)
         self.videos.leave(watcher)
 
-    def watchers(self, device: str) -> int:
-        return self.pictures.watchers(device) + self.videos.watchers(device)
+    def watcher_count(self, device: str) -> int:
+        return self.pictures.watcher_count(device) + self.videos.watcher_count(device)
 
     def on_event(self, session: Session, event: Event) -> None:
         """Called for each step in the life of an action, of any caller."""
@@ -340,7 +340,7 @@ async def phone_state(phones: Phones, device: str, caller: Caller) -> dict[str, 
         "here": is_held_by(caller, held) and phones.control.touch_lease(session.serial, caller) is not None,
         "line": [waiting.to_dict() for waiting in line],
         "now": iso_time(phones.runtime.clock.now_ms()),
-        "watchers": phones.watchers(device),
+        "watchers": phones.watcher_count(device),
         "last": last.to_dict() if last else None,
     }
 

@@ -65,7 +65,7 @@ class _WatchedStream:
         self._task: asyncio.Task[None] | None = None
 
     @property
-    def watchers(self) -> int:
+    def watcher_count(self) -> int:
         return len(self._watchers)
 
     def watch(self, watcher: DeskClient) -> None:
@@ -341,7 +341,7 @@ class PhoneStreams(Generic[S]):
         self._streams: dict[str, S] = {}
 
     def get(self, device: str) -> S | None:
-        """None for a phone that nobody has watched."""
+        """Returns None for a phone that nobody has watched."""
         return self._streams.get(canonical(device))
 
     def watch(self, device: str, watcher: DeskClient) -> None:
@@ -356,9 +356,9 @@ class PhoneStreams(Generic[S]):
         for stream in self._streams.values():
             stream.unwatch(watcher)
 
-    def watchers(self, device: str) -> int:
+    def watcher_count(self, device: str) -> int:
         stream = self.get(device)
-        return stream.watchers if stream else 0
+        return stream.watcher_count if stream else 0
 
     async def close(self) -> None:
         for stream in self._streams.values():

@@ -194,7 +194,7 @@ async def exchange(
 
 
 def _address_without_path(url: str) -> str:
-    """Without its path, which is the secret that lets a sender in."""
+    """Cuts off the path, which is the secret that lets a sender in."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -294,7 +294,7 @@ def _encode_point(public: ec.EllipticCurvePublicKey) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Subscription:
+class PushSubscription:
     """One device, as its row in the table. Whoever has its endpoint and our key can send to it."""
 
     id: str
@@ -338,26 +338,26 @@ class Subscriptions:
         self._store = store
         self._clock = clock
         self.network = network
-        self._subscriptions: dict[str, Subscription] = {}
+        self._subscriptions: dict[str, PushSubscription] = {}
         self._key: ServerKey | None = None
         store.create_tables("push", TABLES)
 
-    async def load(self) -> None:
+    async def load_subscriptions(self) -> None:
         """Must end before a request is served. Pages below `localhost` belonged to another process, so nobody
         can open them again."""
 
-        def read(db: sqlite3.Connection) -> list[Subscription]:
+        def read(db: sqlite3.Connection) -> list[PushSubscription]:
             db.execute("DELETE FROM push_subscriptions WHERE host LIKE '%.localhost:%'")
             rows = db.execute("SELECT * FROM push_subscriptions ORDER BY created_ms")
-            return [Subscription(*row) for row in rows]
+            return [PushSubscription(*row) for row in rows]
 
         subscriptions = await self._store.write(read)
         self._subscriptions = {subscription.id: subscription for subscription in subscriptions}
 
-    def all(self) -> list[Subscription]:
+    def all(self) -> list[PushSubscription]:
         return list(self._subscriptions.values())
 
-    def get(self, id_: str) -> Subscription:
+    def get(self, id_: str) -> PushSubscription:
         if id_ in self._subscriptions:
             return self._subscriptions[id_]
         raise InvalidAction(f"There is no device {id_!r:.60}", path="id", hint="GET /api/push lists them.")
@@ -377,7 +377,7 @@ class Subscriptions:
             self._key = ServerKey(await self._store.write(insert))
         return self._key
 
-    async def add(self, body: SubscribeBody, name: str, host: str, login: str) -> Subscription:
+    async def add(self, body: SubscribeBody, name: str, host: str, login: str) -> PushSubscription:
         """Raises `InvalidAction` for an endpoint that is not public, and for too many devices."""
         body.keys.check()
         try:
@@ -386,14 +386,14 @@ class Subscriptions:
             raise InvalidAction.at("endpoint", f"{error}", hint="Try again.") from None
         id_, now, endpoint = f"ps_{secrets.token_hex(5)}", self._clock.now_ms(), body.endpoint
         p256dh, auth = body.keys.p256dh.rstrip("="), body.keys.auth.rstrip("=")
-        subscription = Subscription(id_, name, host, endpoint, p256dh, auth, login, now)
+        subscription = PushSubscription(id_, name, host, endpoint, p256dh, auth, login, now)
 
         def insert(db: sqlite3.Connection) -> bool:
             db.execute("DELETE FROM push_subscriptions WHERE endpoint = ?", (endpoint,))
             [count] = db.execute("SELECT count(*) FROM push_subscriptions").fetchone()
             if count >= MOST_SUBSCRIPTIONS:
                 return False
-            marks = ", ".join("?" * len(fields(Subscription)))
+            marks = ", ".join("?" * len(fields(PushSubscription)))
             db.execute(f"INSERT INTO push_subscriptions VALUES ({marks})", astuple(subscription))  # noqa: S608
             return True
 
@@ -407,7 +407,7 @@ class Subscriptions:
         self._subscriptions = others | {id_: subscription}
         return subscription
 
-    async def revoke(self, id_: str) -> Subscription:
+    async def revoke(self, id_: str) -> PushSubscription:
         """Ends a device's messages and its login."""
         subscription = self.get(id_)
         del self._subscriptions[id_]
@@ -429,7 +429,7 @@ class Subscriptions:
 
 @dataclass(frozen=True, slots=True)
 class NotifyUrl:
-    """`HANDRAIL_NOTIFY_URL`."""
+    """`HANDRAIL_NOTIFY_URL` says where messages go, and in which form."""
 
     url: str
     is_json: bool
@@ -480,7 +480,7 @@ class Notifier:
     async def close(self) -> None:
         await self._sending.close()
 
-    async def _push(self, subscription: Subscription, id_: str) -> str:
+    async def _push(self, subscription: PushSubscription, id_: str) -> str:
         """Returns what went wrong, '' for nothing."""
         key = await self._subscriptions.key()
         headers = key.headers(subscription.endpoint, self._clock.now_ms(), self._origin, MESSAGE_LIFE_S)

@@ -190,7 +190,7 @@ def build_desk_app(
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     context: DeskContext = app.state.context
-    await context.subscriptions.load()
+    await context.subscriptions.load_subscriptions()
     try:
         async with Background() as tasks:  # whatever fails, the desk goes on without it
             tasks.start(context.approvals.run(), "approvals on the desk")

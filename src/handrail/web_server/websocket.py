@@ -307,7 +307,7 @@ class ActionFeed:
         self._context.desk.publish("ENVELOPE", **fields, envelope=shown)
 
     def _new_rows(self) -> Iterator[ActionRow]:
-        """Newest first. Where nothing happened, only one row is read."""
+        """Yields the newest first. Where nothing happened, only one row is read."""
         page, before = 1, None
         while True:
             rows = self._runtime.journal.actions(page, before)

@@ -27,16 +27,16 @@ class Recorder:
     def send(self, command: Command, arg0: int, arg1: int, payload: bytes = b"") -> None:
         self.sent.append((command, arg0, arg1, payload))
 
-    def answer_soon(self, stream: DirectStream) -> None:
+    def send_okay_soon(self, stream: DirectStream) -> None:
         self.unanswered.append(stream)
 
     def forget(self, stream: DirectStream) -> None:
         self.forgotten.append(stream)
 
-    def answer(self) -> None:
+    def send_okay(self) -> None:
         """What the connection does when all that came with a packet has been handled."""
         for stream in self.unanswered:
-            stream.answer()
+            stream.send_okay()
         self.unanswered.clear()
 
     def took(self) -> list[tuple[int, int, int, bytes]]:
@@ -57,4 +57,4 @@ def deliver(stream: DirectStream, line: Recorder, *parts: bytes) -> None:
     """WRTEs, each of which is handled before the next one."""
     for part in parts:
         stream.deliver(part)
-        line.answer()
+        line.send_okay()

@@ -22,7 +22,7 @@ async def test_what_came_is_read_in_order_and_answered_at_once(stream: DirectStr
 
 
 async def test_nothing_is_answered_before_something_came(stream: DirectStream, line: Recorder) -> None:
-    stream.answer()
+    stream.send_okay()
     assert line.took() == []
 
 
@@ -31,7 +31,7 @@ async def test_what_is_read_before_the_answer_was_due_is_answered_once(
 ) -> None:
     stream.deliver(b"x")
     assert await now(stream.read()) == b"x"
-    line.answer()
+    line.send_okay()
     assert line.took() == [OKAY]
 
 
@@ -45,7 +45,7 @@ async def test_a_device_waits_for_its_okay_while_too_much_lies_unread(
 ) -> None:
     deliver(stream, line, b"a" * 10, b"b" * KEPT)
     assert line.took() == [OKAY]
-    stream.answer()
+    stream.send_okay()
     await turns()
     assert line.took() == []
     assert await now(stream.read()) == b"a" * 10
@@ -87,7 +87,7 @@ async def test_two_packets_at_once_are_no_flood_while_there_is_room(
 ) -> None:
     stream.deliver(bytes(KEPT))
     stream.deliver(b"more")
-    line.answer()
+    line.send_okay()
     assert line.took() == []
     await now(stream.read())
     assert line.took() == [OKAY]

@@ -66,7 +66,7 @@ class Fake(Channel):
         return parse(XML.format("by u2"))
 
     async def perform(self, gesture: Gesture) -> None:
-        self._do(f"{gesture.kind} {gesture.start.x} {gesture.start.y}")
+        self._do(f"{gesture.kind} {gesture.start_point.x} {gesture.start_point.y}")
 
     async def screenshot(self) -> bytes:
         self._do("screenshot")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.cli.approvals import FlowQuestions
+from handrail.cli.approvals import FlowApprovals
 from handrail.errors import InvalidAction
 from handrail.flow.progress import PlainFlowProgress
 from handrail.safety.approval_request import AuthorizationRequest
@@ -31,7 +31,7 @@ def answered(
     found: list[str] = []
 
     async def story(at: Desk) -> None:
-        asking = FlowQuestions.of(given or str(folder / "allow.toml"), PlainFlowProgress(print), False)
+        asking = FlowApprovals.of(given or str(folder / "allow.toml"), PlainFlowProgress(print), False)
         asking.start_flow(folder / flow)
         asking.answer_for(at.approvals)
         found.extend([(await at.approvals.ask(one)).decision for one in requests])

@@ -23,7 +23,7 @@ def test_the_ring_keeps_five_thousand_frames() -> None:
     ring = FrameRing(0)
     for number in range(1, 6_001):
         ring.append(str(number))
-    assert (ring.first, ring.last) == (1_001, 6_000)
+    assert (ring.oldest_number, ring.last) == (1_001, 6_000)
     assert ring.get(1_001) == "1001"
     assert ring.covers(1_000)
     assert not ring.covers(999)
@@ -33,9 +33,9 @@ def test_huge_frames_push_old_ones_out_and_the_newest_always_stays() -> None:
     ring = FrameRing(0, size=1_000)
     for _ in range(5):
         ring.append("x" * 400)
-    assert (ring.first, ring.last) == (4, 5)
+    assert (ring.oldest_number, ring.last) == (4, 5)
     ring.append("x" * 5_000)
-    assert (ring.first, ring.last) == (6, 6)
+    assert (ring.oldest_number, ring.last) == (6, 6)
 
 
 async def test_a_slow_browser_gets_a_snapshot_and_the_quick_one_every_frame(here: Office) -> None:

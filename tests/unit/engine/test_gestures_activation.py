@@ -47,14 +47,14 @@ class PageSurface:
             raise Unsupported(f"a page has no {kind.__name__}")
         return self
 
-    async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
+    async def activated_by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
         self.keys_asked += keys
         return self.says.pop(0) if self.says else None
 
-    async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
+    async def activated_by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
         return self.says.pop(0) if self.says else None
 
-    async def by_value(self, native_id: str, value: Any) -> Activated | None:
+    async def activated_by_value(self, native_id: str, value: Any) -> Activated | None:
         return self.says.pop(0) if self.says else None
 
     async def hover(self, point: ScreenPoint) -> None:

@@ -224,9 +224,9 @@ class TestRepair:
 
     def test_comments_and_the_other_steps_stay(self, tmp_path: Path) -> None:
         repair, _ = self.repaired(tmp_path, (1,), (2, 0))
-        assert repair.text.startswith("# A contact that stays.\n")
-        assert "{target: First name, text: Ada}    # who" in repair.text
-        again = loads(repair.text)
+        assert repair.repaired_text.startswith("# A contact that stays.\n")
+        assert "{target: First name, text: Ada}    # who" in repair.repaired_text
+        again = loads(repair.repaired_text)
         assert again.flow.steps[1].action == Tap(target=Selector(id="store_button"))  # type: ignore[union-attr]
         assert (again.element((1,)) or {})["text"] == "Store"
         assert (again.element((2, 0)) or {})["text"] == "Store"
@@ -235,7 +235,7 @@ class TestRepair:
         repair, _ = self.repaired(tmp_path, (1,))
         assert (tmp_path / "contact.yaml").read_text() == FLOW
         repair.save()
-        assert (tmp_path / "contact.yaml").read_text() == repair.text
+        assert (tmp_path / "contact.yaml").read_text() == repair.repaired_text
 
     def test_a_file_that_changed_meanwhile_is_not_overwritten(self, tmp_path: Path) -> None:
         repair, _ = self.repaired(tmp_path, (1,))

@@ -24,8 +24,8 @@ def asked_about_enter(*, gets_every_key: bool) -> Any:
     async def world(*_: object) -> Any:
         return SimpleNamespace(token="w")
 
-    page: Any = SimpleNamespace(main=MAIN, places=lambda: [(MAIN, "main")], world=world)
-    return asyncio.run(PageActivation(page, evaluate, gets_every_key).by_keys(("enter",)))
+    page: Any = SimpleNamespace(main=MAIN, documents=lambda: [(MAIN, "main")], world=world)
+    return asyncio.run(PageActivation(page, evaluate, gets_every_key).activated_by_keys(("enter",)))
 
 
 def test_a_view_in_an_app_without_the_focus_leaves_keys_to_the_app() -> None:

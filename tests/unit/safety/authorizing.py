@@ -10,7 +10,7 @@ from typing import Any
 
 from handrail.engine.action_guard import ActionGuard
 from handrail.engine.resolve import aim, targets_of
-from handrail.engine.run import QueueTurn, Run, Stage
+from handrail.engine.run import ActionRun, QueueTurn, Stage
 from handrail.protocol.envelope import Lifecycle, LifecycleEvent
 from handrail.protocol.read import action_from
 from handrail.safety.approval_store import AskedApproval
@@ -92,9 +92,9 @@ class Office:
         )
         return ActionGuard(authorizer, lambda _, hidden: self.revealed.append(hidden))
 
-    async def run(self, action: dict[str, Any], caller: Caller | None = None) -> Run:
+    async def run(self, action: dict[str, Any], caller: Caller | None = None) -> ActionRun:
         """Nothing is read yet."""
-        return Run(
+        return ActionRun(
             id="act_1",
             action=action_from(action),
             caller=caller or Caller("tester"),
@@ -156,13 +156,13 @@ class Office:
 class NoSession:
     """The session of a run that is not journalled and has the device for itself."""
 
-    def announce(self, run: Run, event: LifecycleEvent) -> None:
+    def announce(self, run: ActionRun, event: LifecycleEvent) -> None:
         pass
 
-    async def wait_for_device(self, run: Run) -> None:
+    async def wait_for_device(self, run: ActionRun) -> None:
         pass
 
-    async def before_dispatch(self, run: Run) -> None:
+    async def before_dispatch(self, run: ActionRun) -> None:
         pass
 
     async def ask_person(self, stage: Stage, action: Any) -> Any:

@@ -68,7 +68,7 @@ def test_a_secure_field_is_masked_whatever_its_length() -> None:
     screen = read(node("SecureTextField", (0, 0, 90, 40), value="•••••••", label="Code"))
     field = the(screen, "SecureTextField")
     assert field.password
-    assert field.shown_text == "••••"
+    assert field.masked_text == "••••"
 
 
 def test_a_switch_is_on_by_its_value() -> None:

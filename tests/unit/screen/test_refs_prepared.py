@@ -31,7 +31,7 @@ def test_a_prepared_rebuild_gives_what_an_unprepared_one_gives() -> None:
     for seed in range(20):
         plain, ahead = Registry(), Registry()
         for drawn in shuffled(seed):
-            ahead.prepare(drawn)
+            ahead.prepare_rebuild(drawn)
             assert ahead.rebuild(drawn).text == plain.rebuild(drawn).text
             assert ahead.refs.keys() == plain.refs.keys()
 
@@ -42,7 +42,7 @@ def test_what_was_prepared_and_not_taken_leaves_no_trace() -> None:
     for registry in (plain, wavering):
         registry.rebuild(one)
     text = wavering.text
-    wavering.prepare(two)
+    wavering.prepare_rebuild(two)
     assert wavering.text == text
     assert wavering.screen is one
     assert wavering.rebuild(three).text == plain.rebuild(three).text
@@ -52,9 +52,9 @@ def test_what_was_prepared_before_another_screen_was_taken_is_not_used() -> None
     one, two, three = shuffled(2)[:3]
     plain, late = Registry(), Registry()
     plain.rebuild(one)
-    late.prepare(three)
+    late.prepare_rebuild(three)
     late.rebuild(one)
-    late.prepare(three)
+    late.prepare_rebuild(three)
     for registry in (plain, late):
         registry.rebuild(two)
         registry.rebuild(three)
@@ -102,8 +102,8 @@ def test_what_was_prepared_is_not_made_again(matched: list[Screen]) -> None:
     one, two = shuffled(5)[:2]
     registry = Registry()
     registry.rebuild(one)
-    registry.prepare(two)
-    registry.prepare(two)
+    registry.prepare_rebuild(two)
+    registry.prepare_rebuild(two)
     assert matched == [two]
     registry.rebuild(two)
     assert matched == [two]
@@ -113,7 +113,7 @@ def test_what_was_prepared_for_another_screen_before_it_is_made_again(matched: l
     one, two, three = shuffled(6)[:3]
     registry = Registry()
     registry.rebuild(one)
-    registry.prepare(three)
+    registry.prepare_rebuild(three)
     registry.rebuild(two)
     registry.rebuild(three)
     assert matched == [three, two, three]
@@ -123,7 +123,7 @@ def test_what_was_prepared_with_other_labels_is_made_again() -> None:
     one, two = (screen(node("ImageButton", box=row(0), flags="clickable")) for _ in range(2))
     registry = Registry()
     registry.rebuild(one)
-    registry.prepare(two, {"0.0": "Old name"})
+    registry.prepare_rebuild(two, {"0.0": "Old name"})
     text = registry.rebuild(two, CompactOptions(external_labels={"0.0": "New name"})).text
     assert "New name" in text
     assert registry.label_of(registry.resolve("@b1")) == "New name"

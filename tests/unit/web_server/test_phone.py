@@ -86,9 +86,9 @@ async def test_the_stream_ends_with_the_last_who_watches(tmp_path: Path) -> None
         phones.pictures.watch(w.serial, other)
         await until(lambda: one.seen)
         phones.leave(one)
-        assert phones.watchers(w.serial) == 1
+        assert phones.watcher_count(w.serial) == 1
         phones.pictures.unwatch(w.serial, other)
-        assert phones.watchers(w.serial) == 0
+        assert phones.watcher_count(w.serial) == 0
         await until(lambda: not [t for t in asyncio.all_tasks() if t.get_name().startswith("pictures")])
         await phones.close()
 

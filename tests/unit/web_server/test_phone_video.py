@@ -95,7 +95,7 @@ async def test_one_recording_serves_all_who_watch_and_ends_with_the_last(tmp_pat
         await w.session.tap("Display")
         await until(lambda: shows_the_screen(w, one))
         await until(lambda: shows_the_screen(w, other))
-        assert phones.watchers(w.serial) == 2
+        assert phones.watcher_count(w.serial) == 2
         phones.videos.unwatch(w.serial, one)
         assert await recordings(w) == 1
         phones.leave(other)  # type: ignore[arg-type]

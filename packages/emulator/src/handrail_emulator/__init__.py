@@ -278,7 +278,7 @@ class EmulatorChannel(Channel):
 
     async def perform(self, gesture: Gesture) -> None:
         if gesture.kind == "double_tap":
-            await self._tap_twice(lambda: self._play([(gesture.start,)]), self._clock)
+            await self._tap_twice(lambda: self._play([(gesture.start_point,)]), self._clock)
             return
         holds = {"long_press": gesture.duration_ms, "drag": PICK_UP_MS}
         await self._play(frames_of(gesture), hold_ms=holds.get(gesture.kind, 0))
@@ -324,7 +324,7 @@ Frame = tuple[Point, ...]
 def frames_of(gesture: Gesture) -> list[Frame]:
     """One frame if no finger moves, else evenly spaced frames for its duration."""
     if len(gesture.strokes[0]) == 1:
-        return [(gesture.start,)]
+        return [(gesture.start_point,)]
     steps = max(2, round(gesture.duration_ms * GRPC_FRAMES_PER_SEC / 1000))
     shares = [number / steps for number in range(steps + 1)]
     if (arc := gesture.arc) is not None:

@@ -232,7 +232,7 @@ async def copy_text(turn: CommandTurn) -> None:
     """An element's text, else its hint, else its description."""
     wanted: WantedElement = await turn.wanted()
     _, node = await turn.find(wanted)
-    text = node.shown_text or node.hint_text or node.description
+    text = node.masked_text or node.hint_text or node.description
     if not text:
         raise ElementNotFound(f"{wanted} has no text", hint="Name the element that shows it.")
     turn.play.copy(text)

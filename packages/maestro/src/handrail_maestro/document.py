@@ -136,7 +136,7 @@ class MaestroDocument:
     _others: dict[Path, MaestroDocument] = field(default_factory=dict)
 
     is_agentest = False
-    late: frozenset[str] = frozenset()
+    late_variables: frozenset[str] = frozenset()
     """Its variables are its own business."""
 
     @property

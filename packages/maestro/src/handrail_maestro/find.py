@@ -174,7 +174,7 @@ class Finder:
 
 def _texts(node: Node) -> list[str]:
     """What a node says; a password field keeps its text to itself."""
-    return [one for one in (node.shown_text, node.hint_text, node.description) if one]
+    return [one for one in (node.masked_text, node.hint_text, node.description) if one]
 
 
 def _ids(node: Node) -> list[str]:
@@ -194,7 +194,7 @@ def _has_trait(node: Node, trait: str) -> bool:
     if trait == "text":
         return bool(node.text)
     if trait == "long-text":
-        return len(node.shown_text) > _LONG_TEXT
+        return len(node.masked_text) > _LONG_TEXT
     return bool(node.bounds.height) and abs(node.bounds.width / node.bounds.height - 1) <= _SQUARE
 
 

@@ -76,7 +76,7 @@ async def set_value(stage: Stage, action: SetValue) -> Outcome:
 
 
 async def _set_by_surface(stage: Stage, node: Node, value: ControlValue) -> Outcome | None:
-    """None if the surface can't set this control, so gestures have to."""
+    """Returns None if the surface can't set this control, so gestures have to."""
     if not node.native_id:
         return None
     _touch_point(stage, node)  # raises if it is covered or disabled
@@ -211,7 +211,7 @@ def _is_same_value(word: str, label: str) -> bool:
 
 def _words_of_control(node: Node) -> list[str]:
     """Its texts in order: the title first, then the value, which some controls report as their state."""
-    texts = [words for part in (node, *_nodes_below(node)) if (words := part.shown_text or part.description)]
+    texts = [words for part in (node, *_nodes_below(node)) if (words := part.masked_text or part.description)]
     return [*texts, node.state_description] if node.role == "spinner" and node.state_description else texts
 
 
@@ -398,7 +398,6 @@ class SliderMove:
 
 
 def _closest_samples(samples: list[Place], wanted: float) -> list[Place]:
-    """The places where the value came closest."""
     nearest = min((abs(value - wanted) for _, value in samples), default=0.0)
     return [sample for sample in samples if abs(sample[1] - wanted) == nearest]
 
@@ -540,7 +539,7 @@ async def _restore_text(stage: Stage, field: Node, cleared: Typed) -> str:
 
 
 def _observed_text(typed: Typed, field: Node) -> str | None:
-    """None for a field with hidden text: even its length is not reported."""
+    """Returns None for a field with hidden text: even its length is not reported."""
     if typed.is_hidden or not field.password:
         return typed.after
     return f"{len(typed.after or '')} characters"

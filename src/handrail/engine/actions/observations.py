@@ -37,7 +37,7 @@ from handrail.screen.node import Bounds, Node, Screen
 from handrail.screen.reach import visible_part
 from handrail.screen.select import candidate_list, did_you_mean, nearest_nodes, search_scope
 from handrail.screen.windows import is_input_method, modal_above
-from handrail.surface.capabilities import AppData, Logs
+from handrail.surface.capabilities import AppData, LogAccess
 from handrail.surface.picture import opened, size_of
 from handrail.waiting import Deadline, Expired
 
@@ -84,7 +84,7 @@ async def get_ui_tree(stage: Stage, action: observe.GetUiTree) -> Outcome:
 def read_text(stage: Stage) -> Outcome:
     aim = stage.aim()
     node = aim.node
-    text = node.shown_text or node.hint_text or node.description
+    text = node.masked_text or node.hint_text or node.description
     if not text:
         raise SemanticMismatch(f"{aim} has no text", hint="Aim at the element that shows it.", ref=aim.ref)
     return Outcome(details={"text": text})
@@ -193,7 +193,7 @@ async def get_state(stage: Stage) -> Outcome:
 
 
 async def get_logs(stage: Stage, action: observe.GetLogs) -> Outcome:
-    lines = await stage.surface.need(Logs).log_lines(
+    lines = await stage.surface.need(LogAccess).log_lines(
         action.package, action.level, action.since, action.max_lines
     )
     return Outcome(details={"lines": len(lines), "logs": "\n".join(lines)})
@@ -447,7 +447,7 @@ async def _expect_activity(stage: Stage, action: observe.ExpectScreen, activity:
 
 
 def is_activity(shown: str, wanted: str) -> bool:
-    """By the full name, its last parts, or `package/.Class`."""
+    """Accepts the full name, its last parts, or `package/.Class`."""
     package, slash, name = wanted.partition("/")
     full_name = (package + name if name.startswith(".") else name) if slash else wanted
     return shown == full_name or (not slash and f".{shown}".endswith(f".{full_name.removeprefix('.')}"))

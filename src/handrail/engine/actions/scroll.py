@@ -223,7 +223,7 @@ class ScrollSearch:
 
 
 def _is_unobstructed(screen: Screen, node: Node) -> bool:
-    """Not under the keyboard or a bar. A disabled element counts as visible."""
+    """The node is not under the keyboard or a bar. A disabled element counts as visible."""
     try:
         tap_point(screen, node)
     except ElementNotInteractable as refusal:
@@ -232,7 +232,7 @@ def _is_unobstructed(screen: Screen, node: Node) -> bool:
 
 
 def _shown_label(node: Node) -> str:
-    return node.shown_text or node.description
+    return node.masked_text or node.description
 
 
 def _nodes_outside(screen: Screen, box: Node) -> frozenset[Node]:

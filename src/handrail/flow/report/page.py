@@ -355,7 +355,7 @@ def _encode_pictures(raw: Mapping[str, bytes], grade: Grade) -> dict[str, str | 
 
 
 def _data_uri(png: bytes, grade: Grade) -> str | None:
-    """None for bytes that are not a picture."""
+    """Returns None for bytes that are not a picture."""
     image = _decode_png(png)
     if image is None:
         return None
@@ -381,7 +381,7 @@ _POINT = 48
 
 
 def pictures_of_step(step: StepRecord, album: ReportAlbum) -> Html | None:
-    """None for a step that shows nothing."""
+    """Returns None for a step that shows nothing."""
     figures = [*_figure(step, step.before, "Before", album), *_figure(step, step.after, "After", album)]
     return tag("div", figures, class_="shots") if figures else None
 

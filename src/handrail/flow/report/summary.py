@@ -161,7 +161,7 @@ def verdict(records: Sequence[FlowRecord]) -> str:
 
 
 def all_steps(steps: Sequence[StepRecord]) -> Iterator[StepRecord]:
-    """Every step, its inner ones after it."""
+    """Yields every step, its inner ones after it."""
     for step in steps:
         yield step
         yield from all_steps(step.children)
@@ -334,7 +334,7 @@ def escape_invisible(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """For content and for attributes in double quotes."""
+    """The text is safe as content and in attributes with double quotes."""
     return html.escape(escape_invisible(text), quote=True)
 
 

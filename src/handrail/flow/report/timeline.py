@@ -30,7 +30,7 @@ Named = list[tuple[str, StepRecord]]
 
 
 def timeline(record: FlowRecord, leaves: Named) -> Html | None:
-    """None where there is nothing to draw."""
+    """Returns None where there is nothing to draw."""
     lanes: dict[str, Named] = {}
     for anchor, step in leaves:
         if step.outcome != "skipped":
@@ -114,7 +114,7 @@ _SHOWN_MS = 0.5
 
 
 def time_parts(record: FlowRecord) -> TimeSpent:
-    """By part, in milliseconds; without what nothing accounts for."""
+    """Sums milliseconds by part; time that nothing accounts for is left out."""
     total: TimeSpent = {}
     beside: dict[tuple[int, ...], TimeSpent] = {}
     for stretch in record.stretches:
@@ -146,7 +146,7 @@ def step_parts(step: StepRecord) -> TimeSpent:
 
 
 def where_time_went(record: FlowRecord) -> Html | None:
-    """None where nothing was measured."""
+    """Returns None where nothing was measured."""
     parts = [(NAMES[part], part, ms) for part, ms in time_parts(record).items() if ms >= _SHOWN_MS]
     rest = record.duration_ms - sum(ms for _, _, ms in parts)
     if not parts:

@@ -561,7 +561,7 @@ class ProposedLink:
 
     @property
     def contradicts(self) -> bool:
-        """Both have a label of their own, and they differ."""
+        """Both nodes have a label of their own, and they differ."""
         old, new = self.own
         return bool(old and new) and old != new
 

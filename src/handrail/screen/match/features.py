@@ -421,14 +421,14 @@ class _LabelCounts:
         return self._count([each for each in self._span(order) if self.features.token[each] == NAME])
 
     def unique_in(self, order: int) -> tuple[int, int]:
-        """As `names_in`, without the rows of a list inside it."""
+        """Counts as `names_in` does, without the rows of a list inside it."""
         token, unit = self.features.token, self.features.unit
         return self._count(
             [each for each in self._span(order) if token[each] == NAME and unit[each] == order]
         )
 
     def own_in(self, order: int) -> tuple[int, int]:
-        """As `all_in`, without the rows of a list inside it."""
+        """Counts as `all_in` does, without the rows of a list inside it."""
         token, unit = self.features.token, self.features.unit
         own = [each for each in self._span(order) if token[each] in _NAMES and unit[each] == order]
         return self._count(own)

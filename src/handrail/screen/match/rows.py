@@ -55,7 +55,7 @@ def displacement(links: Links, old: int, new: int) -> Displacement:
 
 
 def _spans_by_axis(links: Links, old: int, new: int) -> list[tuple[Span, Span, Span, Span]]:
-    """Before, after, and the frames around each; across first, then down."""
+    """Returns the spans before, after, and of the frames around each; across first, then down."""
     a, b = links.old.nodes[old].bounds, links.new.nodes[new].bounds
     frames = _frame_around(links.old, old), _frame_around(links.new, new)
     return list(zip(*[_spans(box) for box in (a, b, *frames)], strict=True))
