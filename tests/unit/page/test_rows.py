@@ -50,7 +50,7 @@ def test_a_touch_goes_where_the_surface_found_that_it_arrives() -> None:
     assert element_at(seen, 20, 30) is seen.nodes[1]
 
 
-@each(("cover", "said"), [(3, 'covered by div "Over"'), ("clipped", "cut off"), (99, "not told")])
+@each(("cover", "said"), [(3, 'covered by div "Over"'), ("clipped", "cut off"), (99, "not named")])
 def test_what_the_surface_says_is_covered_is_not_touched_and_not_seen(cover: int | str, said: str) -> None:
     seen = screen(
         row(2, 0, "Save", (10, 10, 110, 40), cover=cover),

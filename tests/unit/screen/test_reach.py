@@ -339,7 +339,7 @@ def test_a_page_decides_where_its_element_is_touched(is_exact: bool) -> None:
     [
         (CLIPPED, 'Button "Send" is cut off by what is around it'),
         ("page.2", 'Button "Send" is covered by Button "Menu"'),
-        ("page.9", 'Button "Send" is covered by something that is not told'),
+        ("page.9", 'Button "Send" is covered by something that is not named'),
     ],
 )
 @each("is_exact", [True, False])
