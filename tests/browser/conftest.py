@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,16 +29,29 @@ def site() -> Iterator[Site]:
         yield one
 
 
-@pytest.fixture(scope="package")
-def browser(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Loop, Stage]]:
+@contextmanager
+def running(site: Site, home: Path) -> Iterator[tuple[Loop, Stage]]:
     loop = Loop()
-    context = staged(site, tmp_path_factory.mktemp("home"))
+    context = staged(site, home)
     stage = loop.run(context.__aenter__())
     try:
         yield loop, stage
     finally:
         loop.run(context.__aexit__(None, None, None))
         loop.close()
+
+
+@pytest.fixture(scope="package")
+def browser(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Loop, Stage]]:
+    with running(site, tmp_path_factory.mktemp("home")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def play_apart(site: Site, tmp_path: Path) -> Iterator[Play]:
+    """Plays a story that types a secret: a browser that got one hides fields and types with care later."""
+    with running(site, tmp_path / "home") as (loop, stage):
+        yield lambda story: loop.run(story(stage))
 
 
 @pytest.fixture

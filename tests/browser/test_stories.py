@@ -207,7 +207,7 @@ def test_an_enter_that_would_send_a_grave_form_is_asked_for_too(play: Play) -> N
     play(story)
 
 
-def test_a_secret_reaches_the_page_and_no_answer(play: Play) -> None:
+def test_a_secret_reaches_the_page_and_no_answer(play_apart: Play) -> None:
     async def story(stage: Stage) -> None:
         stage.runtime.secrets.add("PIN", "tr0ub4dor")
         await stage.show(
@@ -220,7 +220,7 @@ def test_a_secret_reaches_the_page_and_no_answer(play: Play) -> None:
         picture = await stage.act("screenshot", marks=True)
         assert picture.success, picture.to_json()
 
-    play(story)
+    play_apart(story)
 
 
 MIRRORS = {
@@ -242,7 +242,7 @@ MIRRORS = {
 """Elements of a page, and how each repeats what is typed."""
 
 
-def test_what_a_page_repeats_of_a_secret_is_told_nowhere(play: Play) -> None:
+def test_what_a_page_repeats_of_a_secret_is_told_nowhere(play_apart: Play) -> None:
     async def story(stage: Stage) -> None:
         value = "Qz7#Kp2!vX9+m"
         stage.runtime.secrets.add("PIN", value)
@@ -255,7 +255,7 @@ def test_what_a_page_repeats_of_a_secret_is_told_nowhere(play: Play) -> None:
         assert await stage.js("i.textContent + document.title") == value * 2
         assert leaks_in(" ".join(answer.to_json() for answer in answers) + await stage.ui(), value) == []
 
-    play(story)
+    play_apart(story)
 
 
 def test_a_stop_ends_what_waits_and_the_page_is_not_touched_again(play: Play) -> None:
