@@ -41,7 +41,7 @@ PARTLY = {
     "sm": "no disk can be taken out or formatted",
     "sqlite3": "the usual dot commands",
     "svc": "wifi, data, bluetooth, nfc, power, usb getFunctions",
-    "top": "one round when nobody can press a key",
+    "top": "one round when no key can be pressed",
     "uiautomator": "dump and events; runtest fails",
     "wm": "one display; size, density, rotation, orientation requests",
 }
