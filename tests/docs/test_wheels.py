@@ -134,7 +134,7 @@ def test_handrail_alone_says_what_to_install(
     [
         ("agent", "agent --help", "Let a model work"),
         ("eval", "eval --list", "adversary-balance"),
-        ("fleet", "fleet --help", "Many hosts"),
+        ("fleet", "fleet --help", "Run on many hosts"),
         ("maestro", "flow check theirs.yaml", "level 5 of 5"),
     ],
 )
