@@ -151,29 +151,28 @@ def _redact_cells(database: sqlite3.Connection, redact: Redact) -> None:
     The statement itself may not call this function: it would answer guesses.
     """
 
-    def shown(cell: Cell) -> Cell:
-        """The same cell, unless a secret is in it."""
-        is_bytes = isinstance(cell, bytes)
-        text = cell.decode("utf-8", "surrogateescape") if isinstance(cell, bytes) else str(cell)
-        clean = redact(text)
-        return cell if clean == text else clean.encode("utf-8", "surrogateescape") if is_bytes else clean
+    encoding = database.execute("PRAGMA encoding").fetchone()[0]
 
-    database.create_function(_SHOWN, 1, shown)
+    def shown(kind: str, data: bytes) -> str | None:
+        """The cell without its secrets; None if there is nothing to hide."""
+        text = data.decode("utf-8" if kind == "blob" else encoding, "replace")
+        clean = redact(text)
+        return None if clean == text else clean
+
+    database.create_function(_SHOWN, 2, shown)
     for (table,) in database.execute("SELECT quote(name) FROM sqlite_master WHERE type = 'table'").fetchall():
-        with suppress(
-            sqlite3.OperationalError
-        ):  # a virtual table whose module is not here: nobody can read it
+        try:
             for _, name, *_, hidden in database.execute(f"PRAGMA table_xinfo({table})").fetchall():
                 cell = '"' + name.replace('"', '""') + '"'
-                secret = f"{cell} IS NOT NULL AND {_SHOWN}({cell}) IS NOT {cell}"
-                holding = f"SELECT 1 FROM {table} WHERE {secret} LIMIT 1"  # noqa: S608 - names are quoted
-                if hidden or not database.execute(holding).fetchone():
-                    continue
-                try:
-                    database.execute(f"UPDATE {table} SET {cell} = {_SHOWN}({cell}) WHERE {secret}")  # noqa: S608
-                except sqlite3.Error as problem:
-                    hint = "Read another table, or what the screen shows."
-                    raise Unsupported(f"A secret in {table} can't be hidden: {problem}", hint=hint) from None
+                clean = f"{_SHOWN}(typeof({cell}), CAST({cell} AS BLOB))"
+                holds = f"{cell} IS NOT NULL AND {clean} IS NOT NULL"
+                rows = f"SELECT 1 FROM {table} WHERE {holds} LIMIT 1"  # noqa: S608 - names are quoted
+                if not hidden and database.execute(rows).fetchone():
+                    database.execute(f"UPDATE {table} SET {cell} = {clean} WHERE {holds}")  # noqa: S608
+        except sqlite3.Error as problem:
+            if "no such module" not in str(problem):  # of a virtual table: no statement can read it
+                hint = "Read another database, or what the screen shows."
+                raise Unsupported(f"A secret in {table} can't be hidden: {problem}", hint=hint) from None
 
 
 def _query(

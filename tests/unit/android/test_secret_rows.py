@@ -79,9 +79,29 @@ def test_what_holds_no_secret_is_as_it_was(tmp_path: Path) -> None:
     assert ask(tmp_path, "SELECT * FROM said WHERE id = 2").rows == ((2, "plain", 7, b"\x00\xff"),)
 
 
+def test_a_text_that_is_no_utf_8_does_not_open_its_table(tmp_path: Path) -> None:
+    schema = f"INSERT INTO said (id, word) VALUES (3, CAST(x'ff{SECRET.encode().hex()}fe' AS TEXT));"
+    for query in ("SELECT hex(word) FROM said", f"SELECT count(*) FROM said WHERE instr(word, '{SECRET}')"):
+        rows = ask(tmp_path, query, schema).rows
+        assert SECRET.encode().hex().upper() not in str(rows)
+        assert rows[0] != (1,), query
+
+
+def test_a_database_in_utf_16_hides_as_much(tmp_path: Path) -> None:
+    path = tmp_path / "wide.db"
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA encoding = 'UTF-16le'")
+        database.execute("CREATE TABLE said (word TEXT, pin INTEGER)")
+        database.execute("INSERT INTO said VALUES (?, ?)", (SECRET, PIN))
+    database.close()
+    sql = "SELECT word, pin FROM said"
+    work = query_copy(path, sql, write=False, max_rows=5, max_bytes=1_000, redact=hidden)
+    assert asyncio.run(work).rows == (("${secret:WORD}", "${secret:PIN}"),)
+
+
 def test_the_function_that_hides_answers_no_statement(tmp_path: Path) -> None:
     with pytest.raises(InvalidAction, match="FUNCTION handrail_shown"):
-        ask(tmp_path, f"SELECT handrail_shown('{SECRET}')")
+        ask(tmp_path, f"SELECT handrail_shown('text', '{SECRET}')")
 
 
 def test_a_secret_that_can_not_be_replaced_is_not_read(tmp_path: Path) -> None:
